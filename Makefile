@@ -1,0 +1,34 @@
+# Everything a command needs, it installs: only Python, make and a network are assumed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed-
+
+.PHONY: demo test test-full bench lint clean
+
+demo: $(INSTALLED)test
+	$(BIN)/python examples/demo.py
+
+test: $(INSTALLED)test lint
+	$(BIN)/python -m pytest -q
+
+test-full: $(INSTALLED)test lint
+	$(BIN)/python -m pytest -q -m "full or not full"
+
+lint: $(INSTALLED)test
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(INSTALLED)bench
+	$(BIN)/python benchmarks/run.py $(if $(PAPER),--paper $(PAPER))
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED)%: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$*]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,11 @@
+"""Adversarial random forests: a density of mixed tabular data, useful on its own.
+
+    matrix ─ adversarial ─ Forest ─ leaves ─ LeafTable ─ evidence ─ LeafWeights ─ density, sampling, expectation
+
+`AdversarialRandomForest` is the estimator; `MISSING` is the condition that a cell is empty.
+"""
+
+from countarfactuals.arf.estimator import AdversarialRandomForest, auto_min_samples_leaf
+from countarfactuals.arf.given import MISSING
+
+__all__ = ["MISSING", "AdversarialRandomForest", "auto_min_samples_leaf"]

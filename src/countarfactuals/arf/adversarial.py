@@ -1,0 +1,104 @@
+"""Adversarial training: forests that try to tell real rows from ever better synthetic ones.
+
+1. Round 0 resamples every column on its own and grows a forest on real against synthetic rows.
+2. A later round draws synthetic rows from the leaves of the forest kept so far: a tree at random, a leaf by its
+   number of real rows, then each column from the leaf's real rows on its own. A new forest is grown against them.
+3. It stops when the new forest's out-of-bag accuracy is at most ½ + delta, when accuracy no longer falls, or after
+   `max_iter` rounds. Otherwise the new forest replaces the one kept.
+
+The forest that is returned is the *generator*: the one whose leaves produced the last synthetic rows. Inside its
+leaves the columns are as good as independent to the extent that the last accuracy is near one half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from countarfactuals.arf.forest import Growth, Layout, Members, code_columns, grow_forest
+from countarfactuals.arf.random import next_below
+
+
+class Training(NamedTuple):
+    """The generator forest and the accuracy of every round."""
+
+    growth: Growth
+    accuracies: tuple[float, ...]
+
+
+def train(
+    matrix: np.ndarray,
+    layout: Layout,
+    *,
+    n_trees: int,
+    max_features: int,
+    always: np.ndarray,
+    min_real: int,
+    n_drawn: int,
+    max_iter: int,
+    delta: float,
+    early_stopping: bool,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    report: Callable[[int, float], None],
+) -> Training:
+    """Run the rounds; `report` is told each round's number and accuracy."""
+    coding = code_columns(matrix, layout)
+    n = matrix.shape[0]
+    codes = np.concatenate([coding.codes, np.empty_like(coding.codes)], axis=1)
+
+    def grow(round_rng: np.random.Generator) -> Growth:
+        return grow_forest(
+            codes,
+            coding,
+            layout,
+            n_trees=n_trees,
+            max_features=max_features,
+            always=always,
+            min_real=min_real,
+            n_drawn=n_drawn,
+            rng=round_rng,
+            n_jobs=n_jobs,
+        )
+
+    for real, synthetic in zip(coding.codes, codes[:, n:], strict=True):
+        synthetic[:] = real[rng.integers(0, n, n)]
+    kept = grow(rng)
+    accuracies = [kept.accuracy]
+    report(0, kept.accuracy)
+    while accuracies[-1] > 0.5 + delta and len(accuracies) <= max_iter:
+        _resample_within_leaves(coding.codes, kept.members, kept.forest.leaf_start, _seed(rng), codes[:, n:])
+        new = grow(rng)
+        accuracies.append(new.accuracy)
+        report(len(accuracies) - 1, new.accuracy)
+        fooled = new.accuracy <= 0.5 + delta or (early_stopping and new.accuracy >= accuracies[-2])
+        if fooled or len(accuracies) > max_iter:
+            break
+        kept = new
+    return Training(kept, tuple(accuracies))
+
+
+def _seed(rng: np.random.Generator) -> np.uint64:
+    return rng.integers(0, 2**64, dtype=np.uint64)
+
+
+@njit(nogil=True, cache=True)
+def _resample_within_leaves(
+    codes: np.ndarray, members: Members, leaf_start: np.ndarray, seed: np.uint64, synthetic: np.ndarray
+) -> None:
+    """Fill `synthetic` (p, n) with rows whose columns are drawn independently from one leaf's real rows."""
+    state = np.array([seed], dtype=np.uint64)
+    p, n = codes.shape
+    n_trees = len(members.rows)
+    for i in range(n):
+        tree = next_below(state, n_trees)
+        position = next_below(state, n)
+        # the leaf that holds this position: drawn by its number of real rows
+        starts = members.start[leaf_start[tree] : leaf_start[tree + 1]]
+        leaf = leaf_start[tree] + np.searchsorted(starts, position, side="right") - 1
+        first, size = members.start[leaf], members.stop[leaf] - members.start[leaf]
+        for j in range(p):
+            synthetic[j, i] = codes[j, members.rows[tree, first + next_below(state, size)]]

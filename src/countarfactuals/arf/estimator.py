@@ -1,0 +1,458 @@
+"""`AdversarialRandomForest`: a density of mixed tabular data behind scikit-learn's conventions.
+
+A thin shell: it checks parameters, translates frames and conditions, and delegates to `adversarial` (training),
+`leaves` (FORDE), `density`, `sampling` (FORGE) and `expectation`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Sequence
+from importlib.metadata import version
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+
+from countarfactuals.arf.adversarial import train
+from countarfactuals.arf.density import log_density
+from countarfactuals.arf.evidence import FREE, PRESENT, Evidence, LeafWeights, leaf_weights
+from countarfactuals.arf.expectation import expect_levels, expect_number
+from countarfactuals.arf.forest import Forest, Layout
+from countarfactuals.arf.given import merge, parse_given
+from countarfactuals.arf.leaves import GLOBAL, LOCAL, UNBOUNDED, LeafOptions, LeafTable, fit_leaves
+from countarfactuals.arf.sampling import draw_rows, round_inside
+from countarfactuals.arf.storage import read_archive, write_archive
+from countarfactuals.exceptions import (
+    DataError,
+    DensityWarning,
+    EvidenceError,
+    NotFittedError,
+    ParameterError,
+    StorageError,
+    listed,
+)
+from countarfactuals.schema import Schema
+
+_FORMAT, _VERSION = "countarfactuals.AdversarialRandomForest", 1
+_SHARE_DRAWN = 0.632  # of the rows, per tree: as many as a bootstrap sample has distinct ones
+_HIGH_ACCURACY = 0.65
+
+RandomState = int | np.random.Generator | np.random.SeedSequence | None
+
+
+class AdversarialRandomForest(BaseEstimator):
+    """Density of mixed tabular data that can be evaluated, marginalised, conditioned and sampled.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of trees.
+    min_samples_leaf : int or "auto"
+        Least number of real rows, of those drawn for the tree, in each leaf. "auto" grows slowly with the data, see
+        `auto_min_samples_leaf`.
+    max_features : "sqrt", int, float or None
+        Columns tried per split: max(2, ⌊√p⌋), a number, a share, or all of them.
+    max_iter : int
+        Most adversarial rounds after the first forest.
+    delta : float
+        Training stops when real and synthetic rows are told apart with accuracy at most ½ + delta.
+    early_stopping : bool
+        Also stop when accuracy no longer falls.
+    always_split : sequence of column names
+        Columns tried at every split, on top of `max_features`.
+    max_samples : int, float or None
+        Rows drawn per tree without replacement, as number or share; None means 63.2 %. The others are out of bag.
+    family : "truncnorm" or "uniform"
+        Distribution of numbers in a leaf.
+    leaf_fit : "likelihood" or "moments"
+        Truncated normals by maximum likelihood, or by the leaf's mean and standard deviation.
+    finite_bounds : None, "local" or "global"
+        Close open ends of leaves at the leaf's or the data's range. None leaves them open, except for uniforms, which
+        need bounds and take "global".
+    epsilon : float
+        Share of the range by which closed ends are widened, half on each side.
+    alpha : float
+        Laplace smoothing of level shares and shares of missing values; 0 gives unseen levels probability 0.
+    n_jobs : int or None
+        Threads. The result does not depend on it.
+    random_state : int, Generator, SeedSequence or None
+        Seed of everything random in `fit`, and of `sample` and `impute` unless they get their own.
+    verbose : bool
+        Print the accuracy of each round.
+
+    Examples
+    --------
+    >>> from countarfactuals.datasets import load_loan
+    >>> X = load_loan().X
+    >>> arf = AdversarialRandomForest(n_estimators=20, random_state=1).fit(X)
+    >>> arf.score_samples(X.head(2)).shape
+    (2,)
+    >>> rows = arf.sample(3, given={"age": (25, 35), "housing": "own"}, random_state=1)
+    >>> bool(rows["age"].between(25, 35).all()), list(rows["housing"])
+    (True, ['own', 'own', 'own'])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        min_samples_leaf: int | str = "auto",
+        max_features: int | float | str | None = "sqrt",
+        max_iter: int = 10,
+        delta: float = 0.0,
+        early_stopping: bool = True,
+        always_split: Sequence[Any] = (),
+        max_samples: int | float | None = None,
+        family: str = "truncnorm",
+        leaf_fit: str = "likelihood",
+        finite_bounds: str | None = None,
+        epsilon: float = 0.01,
+        alpha: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_iter = max_iter
+        self.delta = delta
+        self.early_stopping = early_stopping
+        self.always_split = always_split
+        self.max_samples = max_samples
+        self.family = family
+        self.leaf_fit = leaf_fit
+        self.finite_bounds = finite_bounds
+        self.epsilon = epsilon
+        self.alpha = alpha
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # Training
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Train on a frame; `y` is ignored and there for scikit-learn's conventions."""
+        options = self._leaf_options()
+        schema = Schema.infer(X)
+        matrix = schema.encode(X)
+        n, p = matrix.shape
+        if n < 2:
+            raise DataError(f"A density needs at least 2 rows, got {n}. Pass more data.")
+        layout = Layout.of(schema)
+        training = train(
+            matrix,
+            layout,
+            n_trees=_check_int("n_estimators", self.n_estimators, 1),
+            max_features=self._n_features_tried(p),
+            always=np.array([schema.index(name) for name in self._always_split()], np.int64),
+            min_real=self._min_real(n),
+            n_drawn=self._n_drawn(n),
+            max_iter=_check_int("max_iter", self.max_iter, 0),
+            delta=_check_float("delta", self.delta, 0.0, 0.5),
+            early_stopping=bool(self.early_stopping),
+            rng=np.random.default_rng(self.random_state),
+            n_jobs=self.n_jobs,
+            report=self._report,
+        )
+        leaves = fit_leaves(training.growth.forest, training.growth.members, matrix, layout, options, self.n_jobs)
+        self._set_fitted(schema, training.growth.forest, leaves, training.accuracies)
+        self._warn_if_distinguishable()
+        return self
+
+    def _set_fitted(self, schema: Schema, forest: Forest, leaves: LeafTable, accuracies: Sequence[float]) -> None:
+        self.schema_ = schema
+        self.forest_ = forest
+        self.leaves_ = leaves
+        self.accuracies_ = tuple(accuracies)
+        self.n_rounds_ = len(accuracies)
+        self.n_features_in_ = len(schema.columns)
+        self.feature_names_in_ = np.array(schema.names, dtype=object)
+
+    def _report(self, number: int, accuracy: float) -> None:
+        if self.verbose:
+            print(f"round {number}: out-of-bag accuracy {accuracy:.3f}", flush=True)
+
+    def _warn_if_distinguishable(self) -> None:
+        last = self.accuracies_[-1]
+        if last > _HIGH_ACCURACY and last > 0.5 + self.delta:
+            warnings.warn(
+                f"A forest still tells the data from what this density produces with accuracy {last:.2f} (0.5 would be "
+                "ideal): the density misses structure. More rows, a smaller min_samples_leaf, max_features=None, a larger "
+                "max_iter or early_stopping=False may help.",
+                DensityWarning,
+                stacklevel=3,
+            )
+
+    # Density
+
+    def score_samples(self, X: Any, given: Any = None) -> np.ndarray:
+        """Log density of each row, of those columns that X has (others are summed out), given evidence.
+
+        A missing cell counts as the event "is missing" where the training data had missing values in that column, and
+        is summed out otherwise. `given` holds one condition for all rows or one for each.
+        """
+        schema, forest, leaves = self._fitted()
+        matrix = schema.encode(X, subset=True)
+        present = np.zeros(len(schema.columns), np.bool_)
+        present[list(schema.present(X))] = True
+        rows = Evidence.points(matrix, present & (leaves.missing_of >= 0))
+        if given is None:
+            return log_density(forest, leaves, rows, self.n_jobs)
+        evidence = parse_given(given, schema, leaves.missing_of >= 0)
+        if len(evidence.kind) not in (1, len(matrix)):
+            raise EvidenceError(
+                f"`given` has {len(evidence.kind)} conditions for {len(matrix)} rows. Pass one for all or one for each."
+            )
+        log_total = self._log_total(evidence)
+        merged, contradicted = merge(rows, evidence, matrix)
+        joint = log_density(forest, leaves, merged, self.n_jobs)
+        return np.where(contradicted, -np.inf, joint - log_total)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log density of the rows."""
+        return float(np.mean(self.score_samples(X)))
+
+    def log_probability(self, given: Any) -> np.ndarray:
+        """Log probability of each condition, or log density of its point parts; −∞ for what no leaf allows."""
+        schema, forest, leaves = self._fitted()
+        evidence = parse_given(given, schema, leaves.missing_of >= 0)
+        return log_density(forest, leaves, evidence, self.n_jobs)
+
+    # Drawing
+
+    def sample(self, n_samples: int = 1, given: Any = None, random_state: RandomState = None) -> Any:
+        """Draw `n_samples` rows for each condition, condition by condition, as a frame like the training frame."""
+        schema, _, leaves = self._fitted()
+        _check_int("n_samples", n_samples, 1)
+        evidence = parse_given(given, schema, leaves.missing_of >= 0)
+        return schema.decode(self._draw(evidence, n_samples, random_state))
+
+    def impute(self, X: Any, n_imputations: int = 1, *, method: str = "sample", random_state: RandomState = None) -> Any:
+        """Fill missing cells given the rest of the row.
+
+        `method="sample"` draws them jointly; "expected" takes the mean of a number and the likeliest level of a
+        category. With several imputations a list of frames is returned, otherwise one frame.
+        """
+        schema, _, leaves = self._fitted()
+        _check_int("n_imputations", n_imputations, 1)
+        _check_choice("method", method, ("sample", "expected"))
+        matrix = schema.encode(X)
+        blank = np.isnan(matrix)
+        holes = np.flatnonzero(blank.any(axis=1))
+        filled = [matrix.copy() for _ in range(n_imputations)]
+        if len(holes):
+            evidence = Evidence.points(matrix[holes], np.zeros(matrix.shape[1], np.bool_))
+            evidence.kind[blank[holes]] = PRESENT
+            if method == "sample":
+                drawn = self._draw(evidence, n_imputations, random_state).reshape(len(holes), n_imputations, -1)
+                for k, one in enumerate(filled):
+                    one[holes] = drawn[:, k]
+            else:
+                for one in filled:
+                    one[holes] = self._fill_expected(evidence)
+        frames = [schema.decode(one) for one in filled]
+        return frames[0] if n_imputations == 1 else frames
+
+    def _draw(self, evidence: Evidence, n_samples: int, random_state: RandomState) -> np.ndarray:
+        schema, forest, leaves = self._fitted()
+        rng = np.random.default_rng(self.random_state if random_state is None else random_state)
+        step = np.array([column.step for column in schema.columns])
+        weights = self._weights(evidence)
+        return draw_rows(forest, leaves, evidence, weights, step, n_samples, rng, self.n_jobs)
+
+    def _fill_expected(self, evidence: Evidence) -> np.ndarray:
+        schema, forest, leaves = self._fitted()
+        weights = self._weights(evidence)
+        filled = evidence.value.copy()
+        for j, column in enumerate(schema.columns):
+            blank = evidence.kind[:, j] == PRESENT
+            if not blank.any():
+                continue
+            if column.is_number:
+                means = expect_number(forest, leaves, evidence, weights, j)[blank]
+                filled[blank, j] = [round_inside(x, -math.inf, math.inf, column.step) for x in means]
+            else:
+                filled[blank, j] = expect_levels(forest, leaves, evidence, weights, j)[blank].argmax(axis=1)
+        return filled
+
+    # Expectations
+
+    def expect(self, columns: Sequence[Any] | None = None, given: Any = None) -> pd.DataFrame:
+        """Means of numbers and probabilities of levels given each condition, one row per condition.
+
+        The columns are named `age` for a number and `housing=own` for a level. Without `columns`, those that no
+        condition fixes to a value.
+        """
+        schema, forest, leaves = self._fitted()
+        evidence = parse_given(given, schema, leaves.missing_of >= 0)
+        if columns is None:
+            chosen = [j for j in range(len(schema.columns)) if (evidence.kind[:, j] == FREE).any()]
+        else:
+            chosen = [schema.index(name) for name in ([columns] if isinstance(columns, str) else columns)]
+        weights = self._weights(evidence)
+        result: dict[Any, np.ndarray] = {}
+        for j in chosen:
+            column = schema.columns[j]
+            if column.is_number:
+                result[column.name] = expect_number(forest, leaves, evidence, weights, j)
+            else:
+                shares = expect_levels(forest, leaves, evidence, weights, j)
+                result |= {f"{column.name}={level}": shares[:, k] for k, level in enumerate(column.levels)}
+        return pd.DataFrame(result, index=range(len(evidence.kind)))
+
+    # Storage
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted forest to a file, without pickle."""
+        schema, forest, leaves = self._fitted()
+        parameters = self.get_params()
+        state = parameters["random_state"]
+        parameters["random_state"] = int(state) if isinstance(state, Integral) else None
+        parameters["always_split"] = list(parameters["always_split"])
+        meta = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "written_by": f"countarfactuals {version('countarfactuals')}",
+            "parameters": parameters,
+            "schema": schema.to_dict(),
+            "accuracies": self.accuracies_,
+            "depth": forest.depth,
+        }
+        arrays = {f"forest.{name}": value for name, value in forest._asdict().items() if name != "depth"}
+        arrays |= {f"leaves.{name}": value for name, value in leaves._asdict().items()}
+        write_archive(path, meta, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a forest that `save` wrote; its densities are identical to the last bit."""
+        meta, arrays = read_archive(path, _FORMAT, _VERSION)
+        try:
+            estimator = cls(**meta["parameters"])
+            names = [name for name in Forest._fields if name != "depth"]
+            forest = Forest(*(arrays[f"forest.{name}"] for name in names), depth=int(meta["depth"]))
+            leaves = LeafTable(*(arrays[f"leaves.{name}"] for name in LeafTable._fields))
+            estimator._set_fitted(Schema.from_dict(meta["schema"]), forest, leaves, meta["accuracies"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise StorageError(f"{os.fspath(path)!r} lacks or garbles a part: {error}. Save the forest again.") from error
+        return estimator
+
+    # Checks
+
+    def _fitted(self) -> tuple[Schema, Forest, LeafTable]:
+        if not hasattr(self, "forest_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} is not fitted. Call `fit(X)` or `{type(self).__name__}.load(path)` first."
+            )
+        return self.schema_, self.forest_, self.leaves_
+
+    def _weights(self, evidence: Evidence) -> LeafWeights:
+        _, forest, leaves = self._fitted()
+        weights = leaf_weights(forest, leaves, evidence)
+        self._refuse_impossible(evidence, weights.log_total)
+        return weights
+
+    def _log_total(self, evidence: Evidence) -> np.ndarray:
+        _, forest, leaves = self._fitted()
+        log_total = log_density(forest, leaves, evidence, self.n_jobs)
+        self._refuse_impossible(evidence, log_total)
+        return log_total
+
+    def _refuse_impossible(self, evidence: Evidence, log_total: np.ndarray) -> None:
+        impossible = np.flatnonzero(log_total == -np.inf)
+        if len(impossible) == 0:
+            return
+        schema, forest, leaves = self._fitted()
+        rest = evidence.rows(impossible[:1])
+        for j in np.flatnonzero(rest.kind[0] != FREE):
+            fewer = rest.without(j)
+            if log_density(forest, leaves, fewer)[0] == -np.inf:
+                rest = fewer
+        clash = [schema.names[j] for j in np.flatnonzero(rest.kind[0] != FREE)]
+        which = f"Condition {impossible[0]} " if len(evidence.kind) > 1 else "The condition "
+        together = "on its own" if len(clash) == 1 else "together"
+        raise EvidenceError(
+            f"{which}has probability 0: no leaf allows what it says of {listed(clash)} {together}. Widen or drop one of "
+            "these conditions, or fit with alpha > 0 and finite_bounds=None."
+        )
+
+    def _leaf_options(self) -> LeafOptions:
+        _check_choice("family", self.family, ("truncnorm", "uniform"))
+        _check_choice("leaf_fit", self.leaf_fit, ("likelihood", "moments"))
+        _check_choice("finite_bounds", self.finite_bounds, (None, "local", "global"))
+        bounds = {None: UNBOUNDED, "local": LOCAL, "global": GLOBAL}[self.finite_bounds]
+        if self.family == "uniform" and bounds == UNBOUNDED:
+            bounds = GLOBAL
+        return LeafOptions(
+            uniform=self.family == "uniform",
+            likelihood=self.leaf_fit == "likelihood",
+            bounds=bounds,
+            epsilon=_check_float("epsilon", self.epsilon, 0.0, math.inf),
+            alpha=_check_float("alpha", self.alpha, 0.0, math.inf),
+        )
+
+    def _always_split(self) -> Sequence[Any]:
+        return [self.always_split] if isinstance(self.always_split, str) else list(self.always_split)
+
+    def _min_real(self, n: int) -> int:
+        if self.min_samples_leaf == "auto":
+            return auto_min_samples_leaf(n)
+        if isinstance(self.min_samples_leaf, str):
+            raise ParameterError(f"min_samples_leaf must be 'auto' or an integer from 1, got {self.min_samples_leaf!r}.")
+        return _check_int("min_samples_leaf", self.min_samples_leaf, 1)
+
+    def _n_features_tried(self, p: int) -> int:
+        asked = self.max_features
+        if asked is None:
+            return p
+        if asked == "sqrt":
+            return min(p, max(2, math.isqrt(p)))
+        if isinstance(asked, Integral) and not isinstance(asked, bool) and asked >= 1:
+            return min(p, int(asked))
+        if isinstance(asked, Real) and not isinstance(asked, bool | Integral) and 0 < asked <= 1:
+            return max(1, round(float(asked) * p))
+        raise ParameterError(
+            f"max_features must be 'sqrt', an integer from 1, a share in (0, 1] or None for all columns, got {asked!r}."
+        )
+
+    def _n_drawn(self, n: int) -> int:
+        asked = self.max_samples
+        if asked is None:
+            asked = _SHARE_DRAWN
+        if isinstance(asked, Integral) and not isinstance(asked, bool) and asked >= 1:
+            drawn = int(asked)
+        elif isinstance(asked, Real) and not isinstance(asked, bool | Integral) and 0 < asked < 1:
+            drawn = round(float(asked) * n)
+        else:
+            raise ParameterError(
+                f"max_samples must be None, an integer from 1 or a share in (0, 1), got {self.max_samples!r}."
+            )
+        return min(max(drawn, 1), n - 1)  # one row at least stays out of bag
+
+
+def auto_min_samples_leaf(n: int) -> int:
+    """Least number of real in-bag rows per leaf for n rows of data."""
+    return max(2, round(12 * (n / 5000) ** 0.4))
+
+
+def _check_int(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ParameterError(f"{name} must be an integer from {least}, got {value!r}.")
+    return int(value)
+
+
+def _check_float(name: str, value: Any, low: float, high: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high or math.isinf(value):
+        allowed = f"in [{low:g}, {high:g}]" if high < math.inf else f"from {low:g}"
+        raise ParameterError(f"{name} must be a finite number {allowed}, got {value!r}.")
+    return float(value)
+
+
+def _check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    if value not in allowed:
+        raise ParameterError(f"{name} must be one of {listed(allowed)}, got {value!r}.")

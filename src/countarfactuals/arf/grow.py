@@ -1,0 +1,344 @@
+"""Growing one tree that tells real rows from synthetic ones.
+
+Columns come as 16-bit codes: ranks of the distinct values for numbers, levels for categories, MISSING for neither.
+Rows 0 … n − 1 are real, rows n … 2n − 1 synthetic.
+
+1. Draw the same number of real and of synthetic rows without replacement; the others are out of bag. Every list of
+   rows stays sorted (selection sampling, stable partitions): memory is read forwards, and in each node the real rows
+   stand before the synthetic ones, so that no label is ever looked up.
+2. At a node, draw `max_features` columns that vary there; columns in `always` are tried on top.
+3. Count real and synthetic rows in bins between the node's smallest and largest code, about one bin per four rows,
+   and take the cut with the largest decrease of Gini impurity that leaves `min_real` real in-bag rows on each side.
+   Small nodes are cut exactly. Missing values are tried on either side and alone against the rest. Unordered
+   categories are put in the order of their share of real rows in this node; missing is one level more.
+4. Move all rows, in bag or out of it, to the children. A leaf out-of-bag row gets the leaf's in-bag share of real
+   rows as its vote, so accuracy needs no second pass; the real rows of each leaf are listed for the leaf parameters.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from countarfactuals.arf.random import next_below, next_uint64
+
+MISSING = 65535  # the code of a missing value, above every rank and level
+MAX_CODES = 65534
+VOTE_SCALE = 1 << 16  # votes are whole numbers, so that their sum does not depend on the order of the trees
+_MAX_BINS = 256
+_MIN_BINS = 32
+
+
+class GrownTree(NamedTuple):
+    """One tree in codes. Node 0 is the root, the right child stands after the left one."""
+
+    feature: np.ndarray  # int32, −1 in a leaf
+    child: np.ndarray  # int32, the left child; in a leaf its number among the leaves
+    left_max: np.ndarray  # uint16, largest code that went left
+    right_min: np.ndarray  # uint16, smallest code that went right, MISSING if only missing values did
+    missing_left: np.ndarray  # bool
+    words: np.ndarray  # int32, where the node's set of left levels starts in `bits`, −1 for a cut
+    bits: np.ndarray  # uint64
+    rows: np.ndarray  # int32, the real rows, leaf by leaf
+    leaf_start: np.ndarray  # int32, where each leaf's rows start; one more entry for the end
+
+
+@njit(nogil=True, cache=True)
+def _draw_rows(first: int, n: int, n_drawn: int, state: np.ndarray, drawn: np.ndarray, rest: np.ndarray) -> None:
+    """Selection sampling: `n_drawn` of the rows first … first + n − 1, both lists in ascending order."""
+    k = 0
+    for i in range(n):
+        if next_below(state, n - i) < n_drawn - k:
+            drawn[k] = first + i
+            k += 1
+        else:
+            rest[i - k] = first + i
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _gain(r: float, n: float, all_r: float, all_n: float) -> float:
+    """Decrease of Gini impurity times all_n² / 2, for r of n rows real on the left."""
+    excess = r * all_n - all_r * n
+    return excess * excess / (n * (all_n - n))
+
+
+@njit(nogil=True, cache=True)
+def _cut_number(column, rows, start, n_r, n, min_real, buffer, real, total):  # type: ignore[no-untyped-def]
+    """Best cut of a ranked column: gain (−1 if the column is constant here), largest code left, missing on the left."""
+    low, high, miss_r, miss = MISSING, -1, 0, 0
+    for i in range(n):
+        code = np.int64(column[rows[start + i]])
+        buffer[i] = code
+        if code == MISSING:
+            miss += 1
+            miss_r += i < n_r
+        else:
+            low, high = min(low, code), max(high, code)
+    if low >= high and (miss == 0 or miss == n):
+        return -1.0, 0, False
+    wanted = max(_MIN_BINS, min(_MAX_BINS, n >> 2))
+    shift = 0
+    while ((high - low) >> shift) >= wanted:
+        shift += 1
+    n_bins = ((high - low) >> shift) + 1
+    for k in range(n_bins):
+        real[k] = 0
+        total[k] = 0
+    if miss == 0:
+        for i in range(n_r):
+            k = (np.int64(buffer[i]) - low) >> shift
+            real[k] += 1
+            total[k] += 1
+        for i in range(n_r, n):
+            total[(np.int64(buffer[i]) - low) >> shift] += 1
+    else:
+        for i in range(n):
+            if buffer[i] != MISSING:
+                k = (np.int64(buffer[i]) - low) >> shift
+                real[k] += i < n_r
+                total[k] += 1
+    best, best_bin, best_side = 0.0, -1, False
+    left_r, left = 0, 0
+    for k in range(n_bins - 1 + (miss > 0)):
+        if total[k] == 0:
+            continue
+        left_r += real[k]
+        left += total[k]
+        if left_r >= min_real and n_r - left_r >= min_real and left < n:
+            gain = _gain(left_r, left, n_r, n)
+            if gain > best:
+                best, best_bin, best_side = gain, k, False
+        if miss > 0 and left + miss < n and left_r + miss_r >= min_real and n_r - left_r - miss_r >= min_real:
+            gain = _gain(left_r + miss_r, left + miss, n_r, n)
+            if gain > best:
+                best, best_bin, best_side = gain, k, True
+    return best, low + ((best_bin + 1) << shift) - 1, best_side
+
+
+@njit(nogil=True, cache=True)
+def _cut_levels(column, rows, start, n_r, n, n_levels, min_real, real, total, share, goes_left):  # type: ignore[no-untyped-def]
+    """Best two-set split of an unordered column: gain (−1 if constant); `goes_left` is filled, missing last."""
+    for k in range(n_levels + 1):
+        real[k] = 0
+        total[k] = 0
+    for i in range(n):
+        code = np.int64(column[rows[start + i]])
+        k = n_levels if code == MISSING else code
+        real[k] += i < n_r
+        total[k] += 1
+    present = 0
+    for k in range(n_levels + 1):
+        present += total[k] > 0
+        share[k] = real[k] / total[k] if total[k] > 0 else 2.0  # absent levels sort last
+    if present < 2:
+        return -1.0
+    order = np.argsort(share[: n_levels + 1])
+    best, best_left = 0.0, 0
+    left_r, left = 0, 0
+    for i in range(present - 1):
+        left_r += real[order[i]]
+        left += total[order[i]]
+        if left_r >= min_real and n_r - left_r >= min_real:
+            gain = _gain(left_r, left, n_r, n)
+            if gain > best:
+                best, best_left = gain, i + 1
+    left_r = 0
+    for i in range(best_left):
+        left_r += real[order[i]]
+    # levels that no row of this node has go where most real rows go
+    goes_left[: n_levels + 1] = 2 * left_r > n_r
+    for i in range(present):
+        goes_left[order[i]] = i < best_left
+    return best
+
+
+@njit(nogil=True, cache=True)
+def _partition(column, rows, start, end, is_cut, cut, missing_left, n_levels, goes_left, spare):  # type: ignore[no-untyped-def]
+    """Stable partition of rows[start:end]; the middle, the largest code left and the smallest right."""
+    middle, n_right = start, 0
+    left_max, right_min = -1, MISSING
+    for i in range(start, end):
+        row = rows[i]
+        code = np.int64(column[row])
+        if is_cut:
+            left = missing_left if code == MISSING else code <= cut
+            if code != MISSING:
+                if left:
+                    left_max = max(left_max, code)
+                else:
+                    right_min = min(right_min, code)
+        else:
+            left = goes_left[n_levels if code == MISSING else code]
+        if left:
+            rows[middle] = row
+            middle += 1
+        else:
+            spare[n_right] = row
+            n_right += 1
+    for i in range(n_right):
+        rows[middle + i] = spare[i]
+    return middle, left_max, right_min
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _count_real(rows, start, end, n_real):  # type: ignore[no-untyped-def]
+    """How many of the sorted rows[start:end] are real (bisection)."""
+    low, high = start, end
+    while low < high:
+        middle = (low + high) >> 1
+        if rows[middle] < n_real:
+            low = middle + 1
+        else:
+            high = middle
+    return low - start
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _push(stack, depth, node, start, end, out_start, out_end):  # type: ignore[no-untyped-def]
+    stack[depth, 0], stack[depth, 1], stack[depth, 2] = node, start, end
+    stack[depth, 3], stack[depth, 4] = out_start, out_end
+
+
+@njit(nogil=True, cache=True)
+def grow_tree(codes, n_levels, max_features, always, min_real, n_drawn, seed, votes, n_votes):  # type: ignore[no-untyped-def]
+    """Grow one tree (see the module's text); votes of its out-of-bag rows are added to `votes` and `n_votes`.
+
+    `codes` is (p, 2n); `n_levels[j]` is 0 for ranked columns and the number of levels for unordered ones.
+    """
+    n_columns, n_rows = codes.shape
+    n_real = n_rows // 2
+    state = np.array([seed], dtype=np.uint64)
+    next_uint64(state)
+    bag = np.empty(2 * n_drawn, np.int32)
+    out = np.empty(n_rows - 2 * n_drawn, np.int32)
+    _draw_rows(0, n_real, n_drawn, state, bag[:n_drawn], out[: n_real - n_drawn])
+    _draw_rows(n_real, n_real, n_drawn, state, bag[n_drawn:], out[n_real - n_drawn :])
+
+    most_leaves = max(1, n_drawn // min_real)
+    n_nodes = 2 * most_leaves + 1
+    feature = np.full(n_nodes, -1, np.int32)
+    child = np.zeros(n_nodes, np.int32)
+    left_max_code = np.zeros(n_nodes, np.uint16)
+    right_min_code = np.zeros(n_nodes, np.uint16)
+    missing_goes_left = np.zeros(n_nodes, np.bool_)
+    words = np.full(n_nodes, -1, np.int32)
+    bits = np.zeros(16, np.uint64)
+    n_words = 0
+    leaf_rows = np.empty(n_real, np.int32)
+    leaf_start = np.zeros(most_leaves + 1, np.int32)
+    n_leaves, n_listed = 0, 0
+
+    most_levels = 0
+    for j in range(n_columns):
+        most_levels = max(most_levels, n_levels[j])
+    size = max(_MAX_BINS, most_levels + 1)
+    real, total, share = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size)
+    goes_left, best_goes_left = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    buffer = np.empty(2 * n_drawn, np.uint16)
+    spare = np.empty(n_rows, np.int32)
+    columns = np.arange(n_columns)
+    is_always = np.zeros(n_columns, np.bool_)
+    for j in always:
+        is_always[j] = True
+
+    stack = np.empty((most_leaves + 2, 5), np.int64)
+    _push(stack, 0, 0, 0, 2 * n_drawn, 0, len(out))
+    depth, used = 1, 1
+    while depth > 0:
+        depth -= 1
+        node, start, end = stack[depth, 0], stack[depth, 1], stack[depth, 2]
+        out_start, out_end = stack[depth, 3], stack[depth, 4]
+        n = end - start
+        n_r = _count_real(bag, start, end, n_real)
+
+        best, best_feature, best_cut, best_side = 1e-9, -1, 0, False
+        if n_r >= 2 * min_real and n_r < n:
+            tried, i, n_always = 0, 0, len(always)
+            while i < n_always or (tried < max_features and i - n_always < n_columns):
+                if i < n_always:
+                    j = always[i]
+                else:
+                    k = i - n_always
+                    other = k + next_below(state, n_columns - k)
+                    j = columns[other]
+                    columns[other] = columns[k]
+                    columns[k] = j
+                i += 1
+                if is_always[j] and i > n_always:
+                    continue
+                if n_levels[j] > 0:
+                    cut, side = 0, False
+                    gain = _cut_levels(
+                        codes[j], bag, start, n_r, n, n_levels[j], min_real, real, total, share, goes_left
+                    )
+                else:
+                    gain, cut, side = _cut_number(codes[j], bag, start, n_r, n, min_real, buffer, real, total)
+                if gain >= 0.0 and i > n_always:
+                    tried += 1
+                if gain > best:
+                    best, best_feature, best_cut, best_side = gain, j, cut, side
+                    if n_levels[j] > 0:
+                        goes_left, best_goes_left = best_goes_left, goes_left
+
+        if best_feature < 0:
+            child[node] = n_leaves
+            vote = np.int64(n_r * VOTE_SCALE // max(n, 1)) - VOTE_SCALE // 2
+            for k in range(out_start, out_end):
+                votes[out[k]] += vote
+                n_votes[out[k]] += 1
+            for k in range(start, start + n_r):
+                leaf_rows[n_listed] = bag[k]
+                n_listed += 1
+            for k in range(out_start, out_end):
+                if out[k] >= n_real:
+                    break
+                leaf_rows[n_listed] = out[k]
+                n_listed += 1
+            n_leaves += 1
+            leaf_start[n_leaves] = n_listed
+            continue
+
+        j, levels = best_feature, n_levels[best_feature]
+        is_cut = levels == 0
+        middle, left_a, right_a = _partition(
+            codes[j], bag, start, end, is_cut, best_cut, best_side, levels, best_goes_left, spare
+        )
+        out_middle, left_b, right_b = _partition(
+            codes[j], out, out_start, out_end, is_cut, best_cut, best_side, levels, best_goes_left, spare
+        )
+        feature[node] = j
+        child[node] = used
+        if is_cut:
+            left_max_code[node] = max(left_a, left_b)
+            right_min_code[node] = min(right_a, right_b)
+            missing_goes_left[node] = best_side
+        else:
+            n_new = (levels >> 6) + 1
+            if n_words + n_new > len(bits):
+                grown = np.zeros(2 * (n_words + n_new), np.uint64)
+                grown[:n_words] = bits[:n_words]
+                bits = grown
+            words[node] = n_words
+            missing_goes_left[node] = best_goes_left[levels]
+            for k in range(levels):
+                if best_goes_left[k]:
+                    bits[n_words + (k >> 6)] |= np.uint64(1) << np.uint64(k & 63)
+            n_words += n_new
+        _push(stack, depth, used + 1, middle, end, out_middle, out_end)
+        _push(stack, depth + 1, used, start, middle, out_start, out_middle)
+        depth += 2
+        used += 2
+
+    return GrownTree(
+        feature[:used].copy(),
+        child[:used].copy(),
+        left_max_code[:used].copy(),
+        right_min_code[:used].copy(),
+        missing_goes_left[:used].copy(),
+        words[:used].copy(),
+        bits[:n_words].copy(),
+        leaf_rows,
+        leaf_start[: n_leaves + 1].copy(),
+    )

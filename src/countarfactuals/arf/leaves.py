@@ -1,0 +1,331 @@
+"""FORDE: what each leaf says of each column.
+
+    p(x) = Σ_l π_l ∏_j p_lj(x_j),   π_l = share of real rows in leaf l / number of trees
+
+1. The bounds of a leaf are the cuts on its way from the root, (low, high] per number. Open ends stay open, or are
+   closed at the leaf's ("local") or the data's ("global") smallest and largest value, widened by epsilon/2 of the
+   range on each side.
+2. Numbers follow a truncated normal between the bounds, or a uniform. Its μ and σ are the leaf's mean and standard
+   deviation ("moments"), or those of maximum likelihood given the truncation ("likelihood").
+3. Categories follow the leaf's shares, (count + alpha)/(n + alpha·k), with k the levels that can reach the leaf.
+   Only observed levels are stored; all others that can reach the leaf share one probability.
+4. A column with missing values is missing with probability (count + alpha·share)/(n + alpha), shrunk to its
+   share in the data, and 2. or 3. hold for the present values. Where cuts keep missing or present values out of a
+   leaf, the probability is 0 or 1, so that no mass is lost on what can not get there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numba import njit
+
+from countarfactuals.arf.forest import Forest, Layout, Members, goes_left
+from countarfactuals.arf.truncnorm import fit_, log_norm_
+
+LOW, HIGH, MU, SIGMA, LOG_NORM = 0, 1, 2, 3, 4  # what `LeafTable.numbers` holds per leaf and column
+UNBOUNDED, LOCAL, GLOBAL = 0, 1, 2
+_QNORM_975 = 1.959963984540054
+
+
+class LeafTable(NamedTuple):
+    """The parameters of every leaf."""
+
+    log_weight: np.ndarray  # (L,) log π_l
+    n_levels: np.ndarray  # (p,) 0 for numbers
+    number_of: np.ndarray  # (p,) place of a column in `numbers`, −1 for categories
+    category_of: np.ndarray  # (p,) place of a column among the categories, −1 for numbers
+    missing_of: np.ndarray  # (p,) place of a column in `missing`, −1 where training had no missing value
+    numbers: np.ndarray  # (L, q, 5) low, high, μ, σ, log normaliser
+    missing: np.ndarray  # (L, m, 2) log share missing, log share present
+    level_start: np.ndarray  # (L·c + 1,) where the observed levels of leaf l and category k start: l·c + k
+    level: np.ndarray  # int32, observed levels, ascending per leaf and category
+    level_logp: np.ndarray  # their log probabilities
+    rest_logp: np.ndarray  # (L, c) log probability of each level that is not listed but can reach the leaf
+
+    @property
+    def coverage(self) -> np.ndarray:
+        """Mixture weights π_l; they sum to 1 over the forest."""
+        return np.exp(self.log_weight)
+
+
+class LeafOptions(NamedTuple):
+    """How leaves are fitted, in numbers that kernels take."""
+
+    uniform: bool
+    likelihood: bool
+    bounds: int  # UNBOUNDED, LOCAL or GLOBAL
+    epsilon: float
+    alpha: float
+
+
+def fit_leaves(
+    forest: Forest, members: Members, matrix: np.ndarray, layout: Layout, options: LeafOptions, n_jobs: int | None = None
+) -> LeafTable:
+    """Fit the parameters of all leaves to the real rows they hold."""
+    is_number = layout.n_levels == 0
+    number_of, category_of = _places(is_number), _places(~is_number)
+    share_missing = np.isnan(matrix).mean(axis=0)
+    missing_of = _places(share_missing > 0)
+    with np.errstate(invalid="ignore"):
+        low, high = np.nanmin(matrix, axis=0), np.nanmax(matrix, axis=0)
+    n_leaves, n_numbers, n_categories = forest.n_leaves, int(is_number.sum()), int((~is_number).sum())
+    table = LeafTable(
+        log_weight=np.log(members.stop - members.start) - math.log(len(matrix) * forest.n_trees),
+        n_levels=layout.n_levels,
+        number_of=number_of,
+        category_of=category_of,
+        missing_of=missing_of,
+        numbers=np.empty((n_leaves, n_numbers, 5)),
+        missing=np.empty((n_leaves, int((share_missing > 0).sum()), 2)),
+        level_start=np.zeros(n_leaves * n_categories + 1, np.int64),
+        level=np.empty(0, np.int32),
+        level_logp=np.empty(0),
+        rest_logp=np.empty((n_leaves, n_categories)),
+    )
+    columns = np.ascontiguousarray(matrix.T)
+
+    def fit_some(trees: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        for tree in trees:
+            _fit_missing(forest, members, table, columns, share_missing, options, tree)
+            _fit_numbers(forest, members, table, columns, low, high, layout.step, options, tree)
+        return [_fit_levels(forest, members, table, columns, options, tree) for tree in trees]
+
+    parts = np.array_split(np.arange(forest.n_trees), min(forest.n_trees, 4 * effective_n_jobs(n_jobs)))
+    fitted = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit_some)(part) for part in parts)
+    np.cumsum(table.level_start, out=table.level_start)
+    return table._replace(
+        level=np.concatenate([levels for part in fitted for levels, _ in part]),
+        level_logp=np.concatenate([logp for part in fitted for _, logp in part]),
+    )
+
+
+def _places(chosen: np.ndarray) -> np.ndarray:
+    """The running number of the chosen columns, −1 for the others."""
+    return np.where(chosen, np.cumsum(chosen) - 1, -1).astype(np.int64)
+
+
+@njit(nogil=True, cache=True)
+def _fit_missing(forest, members, table, columns, share_missing, options, tree):  # type: ignore[no-untyped-def]
+    for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
+        rows = members.rows[tree, members.start[leaf] : members.stop[leaf]]
+        for j in range(len(columns)):
+            k = table.missing_of[j]
+            if k < 0:
+                continue
+            count = 0
+            for row in rows:
+                count += np.isnan(columns[j, row])
+            share = (count + options.alpha * share_missing[j]) / (len(rows) + options.alpha)
+            if not reaches(forest, leaf, j, math.nan):
+                share = 0.0
+            elif not _present_reaches(forest, leaf, j, table.n_levels[j]):
+                share = 1.0
+            table.missing[leaf, k, 0] = math.log(share) if share > 0.0 else -math.inf
+            table.missing[leaf, k, 1] = math.log1p(-share) if share < 1.0 else -math.inf
+
+
+@njit(nogil=True, cache=True)
+def reaches(forest: Forest, leaf: int, column: int, value: float) -> bool:
+    """Whether a value of a column (a level, or NaN for missing) can end in the leaf."""
+    node = forest.leaf_node[leaf]
+    while forest.parent[node] >= 0:
+        above = forest.parent[node]
+        if forest.feature[above] == column and goes_left(forest, above, value) != (node == forest.child[above]):
+            return False
+        node = above
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _present_reaches(forest, leaf, column, n_levels):  # type: ignore[no-untyped-def]
+    """Whether any present value of a column can end in the leaf: a cut at infinity sends only missing ones right."""
+    if n_levels > 0:
+        return _n_reaching(forest, leaf, column, n_levels) > 0
+    node = forest.leaf_node[leaf]
+    while forest.parent[node] >= 0:
+        above = forest.parent[node]
+        if forest.feature[above] == column and forest.threshold[above] == math.inf and node != forest.child[above]:
+            return False
+        node = above
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _n_reaching(forest, leaf, column, n_levels):  # type: ignore[no-untyped-def]
+    """How many levels of a column can end in the leaf."""
+    node, is_split = forest.leaf_node[leaf], False
+    while forest.parent[node] >= 0 and not is_split:
+        node = forest.parent[node]
+        is_split = forest.feature[node] == column
+    if not is_split:
+        return n_levels
+    count = 0
+    for level in range(n_levels):
+        count += reaches(forest, leaf, column, level)
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _cut_bounds(forest, number_of, n_numbers, tree):  # type: ignore[no-untyped-def]
+    """Bounds by cuts of every node of a tree, (nodes, q, 2); children stand after their parents."""
+    first = forest.root[tree]
+    end = forest.root[tree + 1] if tree + 1 < len(forest.root) else len(forest.feature)
+    bounds = np.empty((end - first, n_numbers, 2))
+    bounds[0, :, 0], bounds[0, :, 1] = -math.inf, math.inf
+    for node in range(first, end):
+        if forest.feature[node] < 0:
+            continue
+        left = forest.child[node] - first
+        bounds[left] = bounds[node - first]
+        bounds[left + 1] = bounds[node - first]
+        k = number_of[forest.feature[node]]
+        if k >= 0 and forest.threshold[node] < math.inf:  # a cut at infinity divides missing from present values
+            bounds[left, k, 1] = forest.threshold[node]
+            bounds[left + 1, k, 0] = forest.threshold[node]
+    return bounds
+
+
+@njit(nogil=True, cache=True)
+def _summarise(values, rows):  # type: ignore[no-untyped-def]
+    """Number, mean, standard deviation (n − 1), smallest and largest of the present values."""
+    n, total, low, high = 0, 0.0, math.inf, -math.inf
+    for row in rows:
+        x = values[row]
+        if not np.isnan(x):
+            n += 1
+            total += x
+            low, high = min(low, x), max(high, x)
+    if n == 0:
+        return 0, 0.0, 0.0, low, high
+    mean, squares = total / n, 0.0
+    for row in rows:
+        x = values[row]
+        if not np.isnan(x):
+            squares += (x - mean) * (x - mean)
+    sd = math.sqrt(squares / (n - 1)) if n > 1 and high > low else 0.0
+    return n, mean, sd, low, high
+
+
+@njit(nogil=True, cache=True)
+def _shortest_range(forest, members, table, columns, tree, epsilon):  # type: ignore[no-untyped-def]
+    """The length that stands for zero when local bounds close a leaf in which a column is constant."""
+    shortest = math.inf
+    for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
+        rows = members.rows[tree, members.start[leaf] : members.stop[leaf]]
+        for j in range(len(columns)):
+            if table.number_of[j] >= 0:
+                _, _, _, low, high = _summarise(columns[j], rows)
+                if high > low:
+                    shortest = min(shortest, high - low)
+    return min(shortest, max(epsilon, 1e-12))
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _closed(low, high, leaf_low, leaf_high, data_low, data_high, tiny, options):  # type: ignore[no-untyped-def]
+    """Bounds with their open ends closed as the options ask."""
+    if options.bounds == LOCAL:
+        if leaf_low > leaf_high:  # no present value in the leaf
+            leaf_low, leaf_high = data_low, data_high
+        if leaf_high == leaf_low:
+            leaf_low, leaf_high = leaf_low - 0.5 * tiny, leaf_high + 0.5 * tiny
+        data_low, data_high = leaf_low, leaf_high
+    if options.bounds != UNBOUNDED:
+        margin = 0.5 * options.epsilon * (data_high - data_low)
+        if low == -math.inf:
+            low = data_low - margin
+        if high == math.inf:
+            high = data_high + margin
+    return low, high
+
+
+@njit(nogil=True, cache=True)
+def _fit_numbers(forest, members, table, columns, data_low, data_high, step, options, tree):  # type: ignore[no-untyped-def]
+    bounds = _cut_bounds(forest, table.number_of, table.numbers.shape[1], tree)
+    tiny = 0.0
+    if options.bounds == LOCAL:
+        tiny = _shortest_range(forest, members, table, columns, tree, options.epsilon)
+    for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
+        rows = members.rows[tree, members.start[leaf] : members.stop[leaf]]
+        node = forest.leaf_node[leaf] - forest.root[tree]
+        for j in range(len(columns)):
+            k = table.number_of[j]
+            if k < 0:
+                continue
+            n, mean, sd, leaf_low, leaf_high = _summarise(columns[j], rows)
+            low, high = bounds[node, k]
+            low, high = _closed(low, high, leaf_low, leaf_high, data_low[j], data_high[j], tiny, options)
+            a = data_low[j] if low == -math.inf else low
+            b = data_high[j] if high == math.inf else high
+            if n == 0:
+                mean = 0.5 * (a + b)
+            if options.uniform:
+                sd = math.inf
+            elif options.likelihood:
+                mean, sd = _likelihood_fit(n, mean, sd, low, high, a, b, step[j])
+            elif sd == 0.0:
+                sd = _spread_of_constant(n, a, b)
+            table.numbers[leaf, k, LOW], table.numbers[leaf, k, HIGH] = low, high
+            table.numbers[leaf, k, MU], table.numbers[leaf, k, SIGMA] = mean, sd
+            table.numbers[leaf, k, LOG_NORM] = log_norm_(low, high, mean, sd)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _spread_of_constant(n, a, b):  # type: ignore[no-untyped-def]
+    """σ of a leaf without spread: half the room between the bounds as a 95 % interval, less with more rows."""
+    sd = math.sqrt(2.0 / max(n, 1)) * 0.5 * (b - a) / _QNORM_975
+    return sd if sd > 0.0 else 1e-9 * max(abs(a), 1.0)  # the column is constant in the data
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _likelihood_fit(n, mean, sd, low, high, a, b, step):  # type: ignore[no-untyped-def]
+    """μ and σ by maximum likelihood."""
+    least = step / math.sqrt(12.0)  # rounding alone spreads the unrounded values this much
+    if sd == 0.0 and least == 0.0:
+        return mean, _spread_of_constant(n, a, b)
+    if n > 1:
+        sd *= math.sqrt((n - 1) / n)
+    return fit_(mean, max(sd, least), low, high)
+
+
+@njit(nogil=True, cache=True)
+def _fit_levels(forest, members, table, columns, options, tree):  # type: ignore[no-untyped-def]
+    """Observed levels and their log probabilities of a tree's leaves; their numbers go to `level_start`."""
+    n_levels, n_categories = table.n_levels, table.rest_logp.shape[1]
+    first, end = forest.leaf_start[tree], forest.leaf_start[tree + 1]
+    levels, logp = np.empty(256, np.int32), np.empty(256)
+    used = 0
+    count = np.zeros(n_levels.max() + 1, np.int64)
+    for leaf in range(first, end):
+        rows = members.rows[tree, members.start[leaf] : members.stop[leaf]]
+        for j in range(len(columns)):
+            c = table.category_of[j]
+            if c < 0:
+                continue
+            count[: n_levels[j]] = 0
+            n = 0
+            for row in rows:
+                if not np.isnan(columns[j, row]):
+                    count[np.int64(columns[j, row])] += 1
+                    n += 1
+            alpha = options.alpha if n > 0 or options.alpha > 0.0 else 1.0  # nothing observed: all levels alike
+            total = n + alpha * (_n_reaching(forest, leaf, j, n_levels[j]) if alpha > 0.0 else 0)
+            if used + n_levels[j] > len(levels):
+                more_levels, more_logp = (
+                    np.empty(2 * (used + n_levels[j]), np.int32),
+                    np.empty(2 * (used + n_levels[j])),
+                )
+                more_levels[:used], more_logp[:used] = levels[:used], logp[:used]
+                levels, logp = more_levels, more_logp
+            start = used
+            for level in range(n_levels[j]):
+                if count[level] > 0:
+                    levels[used] = level
+                    logp[used] = math.log((count[level] + alpha) / total)
+                    used += 1
+            table.level_start[leaf * n_categories + c + 1] = used - start
+            table.rest_logp[leaf, c] = math.log(alpha / total) if alpha > 0.0 else -math.inf
+    return levels[:used].copy(), logp[:used].copy()

@@ -1,0 +1,58 @@
+"""Files without pickle: NumPy arrays and one JSON text in a zip archive.
+
+A file is written beside its destination and moved there when complete, so a crash leaves no half-written one. Reading
+checks the archive's checksums, the format's name and version, and that every array is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from countarfactuals.exceptions import StorageError
+
+_META = "meta"
+
+
+def write_archive(path: str | os.PathLike[str], meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write `meta` (JSON types) and `arrays` to a file."""
+    target = Path(path)
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
+    text = np.frombuffer(json.dumps(dict(meta)).encode(), np.uint8)
+    try:
+        with unfinished.open("wb") as file:
+            np.savez(file, **{_META: text, **arrays})
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def read_archive(path: str | os.PathLike[str], format_name: str, version: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The meta text and the arrays of a file of the given format; newer versions are refused."""
+    if not Path(path).is_file():
+        raise StorageError(f"There is no file {os.fspath(path)!r}. Give the path that was passed to `save`.")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        meta = json.loads(bytes(arrays.pop(_META)))
+    except (ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        raise StorageError(
+            f"{os.fspath(path)!r} is no readable {format_name} file: it is damaged or was written by something else "
+            f"({error}). Save the object again."
+        ) from error
+    if not isinstance(meta, dict) or meta.get("format") != format_name:
+        found = meta.get("format") if isinstance(meta, dict) else meta
+        raise StorageError(f"{os.fspath(path)!r} holds {found!r}, not {format_name!r}.")
+    if meta.get("version") != version:
+        raise StorageError(
+            f"{os.fspath(path)!r} has version {meta.get('version')!r} of the {format_name} format, this package reads "
+            f"version {version}. Load it with the package version that wrote it ({meta.get('written_by', 'unknown')})."
+        )
+    return meta, arrays

@@ -1,0 +1,289 @@
+"""The truncated normal on (a, b]: log mass, log density, mean, quantile and maximum-likelihood fit.
+
+Everything is worked out for the standard normal on (α, β] = ((a − μ)/σ, (b − μ)/σ] and in log space:
+
+1. log Φ(x) from `erfc`, and from its asymptotic series where `erfc` would underflow.
+2. The mass Φ(β) − Φ(α) of an interval in the upper tail is computed on the mirrored interval (−β, −α], where
+   nothing cancels; that of a very short one by the midpoint rule.
+3. Quantiles invert Φ (Wichura's AS 241, one Newton step in log space in the far tail).
+4. The likelihood of μ, σ depends on the sample through its mean and variance alone; `fit` maximises it by
+   damped Newton steps on the natural parameters.
+
+The functions are scalar kernels; those named in `__all__` are also NumPy ufuncs. The uniform distribution is the
+limit σ = ∞.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit, vectorize
+
+__all__ = ["log_interval_mass", "log_ndtr", "truncated_logpdf", "truncated_mean", "truncated_ppf"]
+
+LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
+_SQRT_HALF = math.sqrt(0.5)
+_SHORT = 1e-4  # below this width the midpoint rule (error of order width⁴) beats the difference of two Φ
+
+
+@njit(nogil=True, cache=True)
+def log_ndtr_(x: float) -> float:
+    """Log Φ(x)."""
+    if x > 0.0:
+        return math.log1p(-0.5 * math.erfc(x * _SQRT_HALF))
+    if x > -36.0:
+        return math.log(0.5 * math.erfc(-x * _SQRT_HALF))
+    if x == -math.inf:
+        return -math.inf
+    # Mills' ratio: Φ(x) = φ(x)/|x| · (1 − 1/x² + 3/x⁴ − 15/x⁶ + …), at |x| > 36 exact to the last bit
+    y = 1.0 / (x * x)
+    series = 1.0 - y * (1.0 - y * (3.0 - y * (15.0 - 105.0 * y)))
+    return -0.5 * x * x - LOG_SQRT_2PI - math.log(-x) + math.log(series)
+
+
+@njit(nogil=True, cache=True)
+def log_mass_(alpha: float, beta: float) -> float:
+    """Log (Φ(β) − Φ(α)); −∞ where β ≤ α."""
+    if not beta > alpha:
+        return -math.inf
+    if alpha > 0.0:
+        alpha, beta = -beta, -alpha
+    width = beta - alpha
+    if width < _SHORT and beta > -20.0:
+        middle = 0.5 * (alpha + beta)
+        curvature = (middle * middle - 1.0) * width * width / 24.0
+        return -0.5 * middle * middle - LOG_SQRT_2PI + math.log(width) + math.log1p(curvature)
+    if beta > 0.0:  # the interval holds the centre: both tails are at most one half, their sum loses nothing
+        outside = 0.5 * math.erfc(-alpha * _SQRT_HALF) + 0.5 * math.erfc(beta * _SQRT_HALF)
+        if outside < 0.9:
+            return math.log1p(-outside)
+        return math.log(0.5 * (math.erf(beta * _SQRT_HALF) - math.erf(alpha * _SQRT_HALF)))
+    upper = log_ndtr_(beta)
+    if alpha == -math.inf:
+        return upper
+    return upper + math.log(-math.expm1(log_ndtr_(alpha) - upper))
+
+
+@njit(nogil=True, cache=True)
+def log_interval_mass_(low: float, high: float, a: float, b: float, mu: float, sigma: float) -> float:
+    """Log probability of (low, high] under the normal truncated to (a, b], or the uniform where σ = ∞."""
+    low, high = max(low, a), min(high, b)
+    if not high > low:
+        return -math.inf
+    if low == a and high == b:
+        return 0.0
+    if sigma == math.inf:
+        return math.log((high - low) / (b - a))
+    inside = log_mass_((low - mu) / sigma, (high - mu) / sigma)
+    return min(inside - log_mass_((a - mu) / sigma, (b - mu) / sigma), 0.0)
+
+
+@njit(nogil=True, cache=True)
+def log_norm_(a: float, b: float, mu: float, sigma: float) -> float:
+    """What log density at x has besides −½ ((x − μ)/σ)², so that a density costs one multiplication."""
+    if sigma == math.inf:
+        return -math.log(b - a)
+    return -math.log(sigma) - LOG_SQRT_2PI - log_mass_((a - mu) / sigma, (b - mu) / sigma)
+
+
+@njit(nogil=True, cache=True)
+def truncated_logpdf_(x: float, a: float, b: float, mu: float, sigma: float) -> float:
+    """Log density at x; −∞ outside (a, b]."""
+    if not (x > a and x <= b):
+        return -math.inf
+    z = (x - mu) / sigma
+    return log_norm_(a, b, mu, sigma) - 0.5 * z * z
+
+
+@njit(nogil=True, cache=True)
+def truncated_mean_(a: float, b: float, mu: float, sigma: float) -> float:
+    """Mean: μ + σ (φ(α) − φ(β)) / (Φ(β) − Φ(α))."""
+    if sigma == math.inf:
+        return 0.5 * (a + b)
+    alpha, beta = (a - mu) / sigma, (b - mu) / sigma
+    if beta - alpha < _SHORT:
+        return 0.5 * (a + b)
+    log_z = log_mass_(alpha, beta)
+    shift = math.exp(-0.5 * alpha * alpha - LOG_SQRT_2PI - log_z) - math.exp(-0.5 * beta * beta - LOG_SQRT_2PI - log_z)
+    return min(max(mu + sigma * shift, a), b)
+
+
+@njit(nogil=True, cache=True)
+def _central_quantile(q: float) -> float:
+    """AS 241, |q| ≤ 0.425 with q = p − ½."""
+    r = 0.180625 - q * q
+    above = (
+        ((((((2.5090809287301226727e3 * r + 3.3430575583588128105e4) * r + 6.7265770927008700853e4) * r
+            + 4.5921953931549871457e4) * r + 1.3731693765509461125e4) * r + 1.9715909503065514427e3) * r
+            + 1.3314166789178437745e2) * r + 3.3871328727963666080e0
+    )  # fmt: skip
+    below = (
+        ((((((5.2264952788528545610e3 * r + 2.8729085735721942674e4) * r + 3.9307895800092710610e4) * r
+            + 2.1213794301586595867e4) * r + 5.3941960214247511077e3) * r + 6.8718700749205790830e2) * r
+            + 4.2313330701600911252e1) * r + 1.0
+    )  # fmt: skip
+    return q * above / below
+
+
+@njit(nogil=True, cache=True)
+def _tail_quantile(log_p: float) -> float:
+    """AS 241 for the lower tail, from log p so that p may be below the smallest float."""
+    r = math.sqrt(-log_p)
+    if r <= 5.0:
+        r -= 1.6
+        above = (
+            ((((((7.74545014278341407640e-4 * r + 2.27238449892691845833e-2) * r + 2.41780725177450611770e-1) * r
+                + 1.27045825245236838258e0) * r + 3.64784832476320460504e0) * r + 5.76949722146069140550e0) * r
+                + 4.63033784615654529590e0) * r + 1.42343711074968357734e0
+        )  # fmt: skip
+        below = (
+            ((((((1.05075007164441684324e-9 * r + 5.47593808499534494600e-4) * r + 1.51986665636164571966e-2) * r
+                + 1.48103976427480074590e-1) * r + 6.89767334985100004550e-1) * r + 1.67638483018380384940e0) * r
+                + 2.05319162663775882187e0) * r + 1.0
+        )  # fmt: skip
+        return -above / below
+    x = -math.sqrt(-2.0 * log_p)
+    for _ in range(6):  # Newton on log Φ(x) = log p: concave, so it converges from either side
+        value = log_ndtr_(x)
+        x -= (value - log_p) / math.exp(-0.5 * x * x - LOG_SQRT_2PI - value)
+    return x
+
+
+@njit(nogil=True, cache=True)
+def ndtri_exp_(log_p: float) -> float:
+    """The x with log Φ(x) = log p, for log p ≤ log ½ or a little above."""
+    if log_p == -math.inf:
+        return -math.inf
+    p = math.exp(log_p)
+    if p > 0.075:
+        return _central_quantile(p - 0.5) if p < 0.925 else -_tail_quantile(math.log(-math.expm1(log_p)))
+    return _tail_quantile(log_p)
+
+
+@njit(nogil=True, cache=True)
+def truncated_ppf_(u: float, a: float, b: float, mu: float, sigma: float) -> float:
+    """The u-quantile of the normal truncated to (a, b]; never outside [a, b]."""
+    if sigma == math.inf:
+        return min(max(a + u * (b - a), a), b)
+    alpha, beta = (a - mu) / sigma, (b - mu) / sigma
+    if beta - alpha < _SHORT:
+        return min(max(a + u * (b - a), a), b)
+    mirrored = alpha > 0.0
+    if mirrored:
+        alpha, beta, u = -beta, -alpha, 1.0 - u
+    if beta > 0.0:
+        low, high = 0.5 * math.erfc(-alpha * _SQRT_HALF), 0.5 * math.erfc(-beta * _SQRT_HALF)
+        p = low + u * (high - low)
+        if p > 0.5:
+            upper = 0.5 * math.erfc(beta * _SQRT_HALF) + (1.0 - u) * (high - low)
+            z = -ndtri_exp_(math.log(upper)) if upper > 0.0 else beta
+        else:
+            z = ndtri_exp_(math.log(p)) if p > 0.0 else alpha
+    else:
+        log_low, log_high = log_ndtr_(alpha), log_ndtr_(beta)
+        ratio = math.exp(log_low - log_high)
+        z = ndtri_exp_(log_high + math.log(ratio + u * (1.0 - ratio))) if ratio + u > 0.0 else alpha
+    x = mu + sigma * (-z if mirrored else z)
+    return min(max(x, a), b)
+
+
+@njit(nogil=True, cache=True)
+def _moments(alpha: float, beta: float) -> tuple[float, float, float, float, float]:
+    """Log mass and the first four moments of the standard normal truncated to (α, β]."""
+    log_z = log_mass_(alpha, beta)
+    first, second, third, fourth = 0.0, 1.0, 0.0, 3.0
+    if alpha > -math.inf:
+        r = math.exp(-0.5 * alpha * alpha - LOG_SQRT_2PI - log_z)
+        first, second = r, 1.0 + alpha * r
+        third, fourth = alpha * alpha * r, alpha * alpha * alpha * r
+    else:
+        fourth = 0.0
+    if beta < math.inf:
+        r = math.exp(-0.5 * beta * beta - LOG_SQRT_2PI - log_z)
+        first, second = first - r, second - beta * r
+        third, fourth = third - beta * beta * r, fourth - beta * beta * beta * r
+    return log_z, first, second, third + 2.0 * first, fourth + 3.0 * second
+
+
+FAR = 4.5  # bounds farther than this many standard deviations from the mean change nothing worth fitting
+WIDEST = 8.0  # largest σ in standard deviations of the sample: nearly exponential, or nearly flat between two bounds
+
+
+@njit(nogil=True, cache=True)
+def fit_(mean: float, sd: float, a: float, b: float) -> tuple[float, float]:
+    """Maximum-likelihood μ and σ of a normal truncated to (a, b], from the sample's mean and standard deviation.
+
+    In units of the sample (z = (x − mean)/sd) the density is exp(θ₁ z + θ₂ z² − A(θ)) and the negative
+    log-likelihood A(θ) − θ₂ is convex: Newton with halved steps finds its minimum. θ₂ is kept below −1/(2 WIDEST²),
+    since samples flatter than that (or U-shaped) would drive σ to infinity.
+    """
+    low, high = (a - mean) / sd, (b - mean) / sd
+    if low < -FAR and high > FAR:
+        return mean, sd
+    cap = -0.5 / (WIDEST * WIDEST)
+    t1, t2 = 0.0, -0.5
+    mu, sigma = 0.0, 1.0
+    log_z, m1, m2, m3, m4 = _moments(low, high)
+    loss = log_z + LOG_SQRT_2PI + 0.5
+    for _ in range(30):
+        # moments of z = μ + σ t and the covariance of (z, z²), the Hessian of A
+        e1 = mu + sigma * m1
+        e2 = mu * mu + 2.0 * mu * sigma * m1 + sigma * sigma * m2
+        e3 = mu**3 + 3.0 * mu * mu * sigma * m1 + 3.0 * mu * sigma**2 * m2 + sigma**3 * m3
+        e4 = mu**4 + 4.0 * mu**3 * sigma * m1 + 6.0 * mu * mu * sigma**2 * m2 + 4.0 * mu * sigma**3 * m3 + sigma**4 * m4
+        g1, g2 = e1, e2 - 1.0
+        h11, h12, h22 = e2 - e1 * e1, e3 - e1 * e2, e4 - e2 * e2
+        at_cap = t2 >= cap and g2 < 0.0
+        det = h11 * h22 - h12 * h12
+        if at_cap or not det > 1e-12 * h11 * h22:
+            d1, d2 = -g1 / max(h11, 1e-12), 0.0
+        else:
+            d1, d2 = (h12 * g2 - h22 * g1) / det, (h12 * g1 - h11 * g2) / det
+        if abs(d1 * g1 + d2 * g2) < 1e-9:
+            break
+        step, improved = 1.0, False
+        for _ in range(12):
+            n1, n2 = t1 + step * d1, min(t2 + step * d2, cap)
+            s2 = -0.5 / n2
+            n_sigma, n_mu = math.sqrt(s2), n1 * s2
+            n_log_z, q1, q2, q3, q4 = _moments((low - n_mu) / n_sigma, (high - n_mu) / n_sigma)
+            n_loss = n_log_z + math.log(n_sigma) + LOG_SQRT_2PI + 0.5 * n_mu * n_mu / s2 - n2
+            if n_loss < loss:
+                improved = True
+                break
+            step *= 0.5
+        if not improved:
+            break
+        t1, t2, mu, sigma, loss = n1, n2, n_mu, n_sigma, n_loss
+        m1, m2, m3, m4 = q1, q2, q3, q4
+    return mean + sd * mu, sd * sigma
+
+
+@vectorize(nopython=True, cache=True)
+def log_ndtr(x):  # type: ignore[no-untyped-def]
+    """Log Φ(x), elementwise."""
+    return log_ndtr_(x)
+
+
+@vectorize(nopython=True, cache=True)
+def log_interval_mass(low, high, a, b, mu, sigma):  # type: ignore[no-untyped-def]
+    """Log probability of (low, high] under the normal truncated to (a, b], elementwise."""
+    return log_interval_mass_(low, high, a, b, mu, sigma)
+
+
+@vectorize(nopython=True, cache=True)
+def truncated_logpdf(x, a, b, mu, sigma):  # type: ignore[no-untyped-def]
+    """Log density at x of the normal truncated to (a, b], elementwise."""
+    return truncated_logpdf_(x, a, b, mu, sigma)
+
+
+@vectorize(nopython=True, cache=True)
+def truncated_mean(a, b, mu, sigma):  # type: ignore[no-untyped-def]
+    """Mean of the normal truncated to (a, b], elementwise."""
+    return truncated_mean_(a, b, mu, sigma)
+
+
+@vectorize(nopython=True, cache=True)
+def truncated_ppf(u, a, b, mu, sigma):  # type: ignore[no-untyped-def]
+    """The u-quantile of the normal truncated to (a, b], elementwise."""
+    return truncated_ppf_(u, a, b, mu, sigma)

@@ -1,0 +1,27 @@
+"""Data sets whose process, and so the plausibility of any row, is known."""
+
+from countarfactuals.datasets.dataset import Dataset
+from countarfactuals.datasets.illustrative import Cassini, ThreeBlobs, TwoSines
+from countarfactuals.datasets.loan import LoanProcess, load_loan
+from countarfactuals.datasets.networks import BayesianNetwork, Node
+from countarfactuals.datasets.paper import PaperSet, load_paper_set
+from countarfactuals.datasets.process import Process, read_process, write_process
+from countarfactuals.datasets.random_network import random_learnable_network, random_network
+
+__all__ = [
+    "BayesianNetwork",
+    "Cassini",
+    "Dataset",
+    "LoanProcess",
+    "Node",
+    "PaperSet",
+    "Process",
+    "ThreeBlobs",
+    "TwoSines",
+    "load_loan",
+    "load_paper_set",
+    "random_learnable_network",
+    "random_network",
+    "read_process",
+    "write_process",
+]

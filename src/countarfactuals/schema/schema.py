@@ -1,0 +1,260 @@
+"""`Schema`: what is known of a frame's columns, and the two ways across the border.
+
+1. `infer` reads a frame once and notes name, kind, levels, precision and native type of each column.
+2. `encode` takes any frame with these columns to a float matrix (`column` tells the coding of a cell).
+3. `decode` takes a matrix to a frame of the library that `infer` saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from ..exceptions import DataError, DataTypeError, did_you_mean, listed
+from .column import Column, Kind, decimals_of, plain_scalar, sorted_levels
+from .dtypes import Dtype
+from .reading import Frame, declares_categories, dtype_of, factorise, is_missing, kind_of, numbers, read, stored_as
+from .writing import write
+
+MOST_LEVELS = 65_000
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Columns of a frame and the library it came from.
+
+    >>> import pandas as pd
+    >>> loans = pd.DataFrame({"amount": [12.5, None], "purpose": ["car", "study"]})
+    >>> schema = Schema.infer(loans)
+    >>> schema.encode(loans)
+    array([[12.5,  0. ],
+           [ nan,  1. ]])
+    >>> schema.decode(schema.encode(loans)).equals(loans)
+    True
+    >>> schema.encode_value(1, "study"), schema.decode_value(1, 0.0)
+    (1.0, 'car')
+    """
+
+    columns: tuple[Column, ...]
+    backend: str
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """Names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def _positions(self) -> dict[Hashable, int]:
+        return {name: j for j, name in enumerate(self.names)}
+
+    @classmethod
+    def infer(cls, X: Any, *, ordered: Mapping[Hashable, Sequence[Any]] | None = None) -> Schema:
+        """The schema of a frame.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame, pyarrow Table or 2-D numpy array (columns `x0`, `x1`, …).
+        ordered : levels, lowest first, of columns that are to be read as ordered, whatever their type.
+        """
+        frame = read(X)
+        orders = dict(ordered or {})
+        for name in orders:
+            _check_known(name, frame.names)
+        columns = (
+            _infer_column(name, frame.column(j), frame.array_type, orders.get(name))
+            for j, name in enumerate(frame.names)
+        )
+        return cls(tuple(columns), frame.backend)
+
+    def encode(self, X: Any, *, subset: bool = False) -> np.ndarray:
+        """The matrix of a frame, shape (n, p); columns are found by name, in numpy arrays by position.
+
+        With `subset`, columns that `X` lacks are all NaN (`present` tells which it has).
+        """
+        frame = read(X)
+        positions = self._find(frame, subset=subset)
+        matrix = np.empty((frame.n_rows, len(self.columns)))
+        matrix[:, list(set(range(len(self.columns))).difference(positions))] = np.nan
+        for source, j in enumerate(positions):
+            matrix[:, j] = _encode_column(self.columns[j], frame.column(source))
+        return matrix
+
+    def present(self, X: Any) -> tuple[int, ...]:
+        """Positions, ascending, of the schema's columns that `X` has."""
+        return tuple(sorted(self._find(read(X), subset=True)))
+
+    def _find(self, frame: Frame, *, subset: bool) -> list[int]:
+        """Position in the schema of each column of the frame."""
+        if frame.backend == "numpy":
+            if len(frame.names) != len(self.columns):
+                raise DataError(
+                    f"Got a numpy array with {len(frame.names)} column(s), expected {len(self.columns)}: "
+                    f"{listed(self.names)}. Pass all of them in this order, or a frame with names."
+                )
+            return list(range(len(self.columns)))
+        positions = [self.index(name) for name in frame.names]
+        missing = [name for name in self.names if name not in set(frame.names)]
+        if missing and not subset:
+            raise DataError(f"The data lacks the column(s) {listed(missing)}. Add them; unknown cells may be missing.")
+        return positions
+
+    def decode(self, matrix: np.ndarray, columns: Sequence[int] | None = None) -> Any:
+        """The native frame of a matrix.
+
+        `columns`: which of the schema's columns the matrix holds, one position per column of the matrix.
+        """
+        described = self.columns if columns is None else self.select(columns).columns
+        values = np.asarray(matrix, dtype=np.float64)
+        if values.ndim != 2 or values.shape[1] != len(described):
+            raise DataError(
+                f"Got a matrix of shape {values.shape}, expected two dimensions and {len(described)} column(s): "
+                f"{listed(column.name for column in described)}. Pass `matrix[:, columns]` to decode some columns only."
+            )
+        return write(self.backend, described, values)
+
+    def encode_value(self, j: int, value: Any) -> float:
+        """One cell of column `j` as it stands in the matrix; missing as NaN."""
+        return self.columns[j].encode(value)
+
+    def decode_value(self, j: int, code: float) -> Any:
+        """One cell of column `j` as a Python scalar; NaN as None."""
+        return self.columns[j].decode(code)
+
+    def index(self, name: Hashable) -> int:
+        """Position of a column."""
+        if name not in self._positions:
+            _check_known(name, self.names)
+        return self._positions[name]
+
+    def select(self, columns: Sequence[int]) -> Schema:
+        """The schema of some columns, in the order given."""
+        return replace(self, columns=tuple(self.columns[j] for j in columns))
+
+    def append(self, column: Column) -> Schema:
+        """The schema with one more column at the end."""
+        if column.name in self._positions:
+            raise DataError(f"The schema has a column {column.name!r} already. Choose another name or drop that one.")
+        return replace(self, columns=(*self.columns, column))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON types."""
+        return {"backend": self.backend, "columns": [column.to_dict() for column in self.columns]}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Schema:
+        """The inverse of `to_dict`."""
+        return cls(tuple(Column.from_dict(column) for column in stored["columns"]), stored["backend"])
+
+
+def _check_known(name: Hashable, known: Sequence[Hashable]) -> None:
+    if name not in known:
+        raise DataError(
+            f"There is no column {name!r}; known columns: {listed(known)}.{did_you_mean(name, known)} "
+            "Drop or rename it."
+        )
+
+
+def _infer_column(
+    name: Hashable, series: nw.Series[Any], array_type: str | None, order: Sequence[Any] | None
+) -> Column:
+    if is_missing(series):
+        raise _all_missing(name)
+    kind = kind_of(series, name)
+    dtype = dtype_of(series, array_type)
+    if order is not None:
+        column = _ordered_column(name, dtype, order)
+    elif kind is Kind.BOOLEAN:
+        column = Column(name, kind, (False, True), dtype=dtype)
+    elif kind in (Kind.CATEGORY, Kind.ORDERED):
+        column = Column(name, kind, _levels(name, series, dtype), dtype=dtype)
+    else:
+        return _number_column(name, kind, series, dtype)
+    if np.isnan(_encode_column(column, series)).all():
+        raise _all_missing(name)
+    return column
+
+
+def _number_column(name: Hashable, kind: Kind, series: nw.Series[Any], dtype: Dtype) -> Column:
+    values = numbers(series, name)
+    known = values[~np.isnan(values)]
+    if not known.size:  # polars' and pyarrow's NaN is not null
+        raise _all_missing(name)
+    return Column(name, kind, (), 0 if kind is Kind.INTEGER else decimals_of(known, stored_as(series)), dtype)
+
+
+def _ordered_column(name: Hashable, dtype: Dtype, order: Sequence[Any]) -> Column:
+    levels = _plain_levels(name, order)
+    if len(set(levels)) < len(levels) or isinstance(order, str):
+        raise DataError(f"The order of column {name!r} must list each level once, got {order!r}.")
+    if declares_categories(dtype):
+        _plain_levels(name, dtype.categories)
+        if unknown := [level for level in levels if level not in dtype.categories]:
+            raise DataError(
+                f"The order of column {name!r} lists {listed(unknown)}, which its type {dtype.name} does not have. "
+                f"Its categories: {listed(dtype.categories)}."
+            )
+    return Column(name, Kind.ORDERED, levels, dtype=dtype)
+
+
+def _levels(name: Hashable, series: nw.Series[Any], dtype: Dtype) -> tuple[Any, ...]:
+    if declares_categories(dtype):
+        return _plain_levels(name, dtype.categories)
+    return sorted_levels(_plain_levels(name, factorise(series, name)[1]))
+
+
+def _plain_levels(name: Hashable, values: Sequence[Any]) -> tuple[Any, ...]:
+    if len(values) > MOST_LEVELS:
+        raise DataError(
+            f"Column {name!r} has {len(values):,} levels, at most {MOST_LEVELS:,} are allowed. "
+            "Drop it if it is an identifier, or merge rare levels."
+        )
+    try:
+        levels = tuple(plain_scalar(value) for value in values)
+    except TypeError as error:
+        raise DataTypeError(
+            f"Column {name!r} has levels of type {error}; str, int, float and bool are allowed. "
+            "Convert it, e.g. `.astype(str)`, or a date to the days since a fixed date."
+        ) from None
+    if infinite := [level for level in levels if level in (np.inf, -np.inf)]:
+        raise DataError(f"Column {name!r} has the infinite level {infinite[0]}. Replace it by a finite one.")
+    return levels
+
+
+def _encode_column(column: Column, series: nw.Series[Any]) -> np.ndarray:
+    if is_missing(series):
+        return np.full(len(series), np.nan)
+    kind = kind_of(series, column.name)  # refuses types that can not be used at all
+    if not column.is_number:
+        return _encode_levels(column, series)
+    if kind not in (Kind.REAL, Kind.INTEGER):
+        raise DataTypeError(
+            f"Column {column.name!r} holds numbers ({column.kind}), got a column of kind {kind}. "
+            "Convert it to a type of numbers."
+        )
+    return numbers(series, column.name)
+
+
+def _encode_levels(column: Column, series: nw.Series[Any]) -> np.ndarray:
+    codes, values = factorise(series, column.name)
+    # an unseen value gets -1; the NaN at the end is for missing cells, whose code -1 picks it. A declared
+    # dictionary may hold null itself.
+    known = [np.nan if value is None else column.codes.get(value, -1) for value in values]
+    encoded = np.array([*known, np.nan])[codes]
+    unseen = encoded == -1
+    if unseen.any():
+        row = int(np.argmax(unseen))
+        value = values[codes[row]]
+        raise DataError(
+            f"Column {column.name!r} has the unknown level {value!r} in row {row} (counted from 0). "
+            f"{column.known_levels(value)} Map it to a known level or set it missing."
+        )
+    return encoded
+
+
+def _all_missing(name: Hashable) -> DataError:
+    return DataError(f"Column {name!r} has no value, all cells are missing. Drop the column.")
