@@ -6,6 +6,7 @@ import datetime as dt
 import enum
 import json
 import math
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,8 @@ def same(got, expected):
         pandas_equal(got, expected)
         assert [str(dtype) for dtype in got.dtypes] == [str(dtype) for dtype in expected.dtypes]
     elif isinstance(expected, pl.DataFrame):
-        assert_polars_equal(got, expected, check_exact=True)
+        # as strings: before polars 1.32 codes of categoricals made apart can not be compared
+        assert_polars_equal(got, expected, check_exact=True, categorical_as_str=True)
     elif isinstance(expected, pa.Table):
         assert got.schema.equals(expected.schema)
         assert got.equals(expected)
@@ -110,10 +112,12 @@ POLARS = {
 if hasattr(pl, "Categories"):
     NAMED = pl.Categorical(pl.Categories("colours", "test", pl.UInt8))
     POLARS["named Categories"] = (pl.Series(["b", None, "a"], dtype=NAMED), Kind.CATEGORY)
+if hasattr(pl, "Float16"):
+    POLARS["Float16"] = (pl.Series([0.1, None], dtype=pl.Float16), Kind.REAL)
 PYARROW = {
     "double": (pa.array([0.1, None]), Kind.REAL),
     "float": (pa.array([0.1, None, 1 / 3], pa.float32()), Kind.REAL),
-    "halffloat": (pa.array(np.array([0.1, 3], dtype=np.float16)), Kind.REAL),
+    "halffloat": (pa.array(np.array([0.1, 3], dtype=np.float16), mask=np.array([False, True])), Kind.REAL),
     "int64": (pa.array([1, None]), Kind.INTEGER),
     "uint8": (pa.array([255, None], pa.uint8()), Kind.INTEGER),
     "int16": (pa.array([-300, None], pa.int16()), Kind.INTEGER),
@@ -122,7 +126,10 @@ PYARROW = {
     "large_string": (pa.array(["b", None, "a"], pa.large_string()), Kind.CATEGORY),
     "dictionary": (pa.DictionaryArray.from_arrays([1, None, 2], ["z", "b", "a"]), Kind.CATEGORY),
     "dictionary of ints": (pa.array([5, None, 3]).dictionary_encode(), Kind.CATEGORY),
-    "dictionary int8": (pa.array(["b", None], pa.dictionary(pa.int8(), pa.large_string())), Kind.CATEGORY),
+    "dictionary int8": (
+        pa.DictionaryArray.from_arrays(pa.array([0, None], pa.int8()), pa.array(["b"], pa.large_string())),
+        Kind.CATEGORY,
+    ),
     "ordered dictionary": (pa.DictionaryArray.from_arrays([1, None], ["lo", "hi"], ordered=True), Kind.ORDERED),
 }
 NUMPY = {
@@ -194,8 +201,8 @@ def test_nan_of_polars_and_pyarrow_is_missing_and_comes_back_as_null():
     for X in (pl.DataFrame({"a": [math.nan, 1.0]}), pa.table({"a": [math.nan, 1.0]})):
         schema = Schema.infer(X)
         assert np.isnan(schema.encode(X)[0, 0])
-        assert schema.decode(schema.encode(X))["a"].to_pylist if isinstance(X, pa.Table) else True
-        assert schema.decode(schema.encode(X))["a"].null_count == 1 if isinstance(X, pa.Table) else True
+        back = schema.decode(schema.encode(X))["a"]
+        assert (back.to_pylist() if isinstance(X, pa.Table) else back.to_list()) == [None, 1.0]
 
 
 def test_chunked_pyarrow_dictionaries_are_joined():
@@ -277,8 +284,8 @@ def test_one_row_far_down_decides_the_decimals():
 @settings(max_examples=100, deadline=None)
 def test_decimals_agree_with_decimal_strings(units, scale):
     values = [float(f"{unit}e-{scale}") for unit in units]
-    fractions = [f"{value:.9f}".rstrip("0").split(".")[1] for value in values]
-    assert infer_one(pd.Series(values)).decimals == max(map(len, fractions))
+    exponents = [Decimal(repr(value)).normalize().as_tuple().exponent for value in values]
+    assert infer_one(pd.Series(values)).decimals == max(0, -min(exponents))
 
 
 def test_step_and_other_properties():
@@ -470,13 +477,13 @@ def test_declared_order_in_other_libraries():
 
 def test_declared_order_errors():
     X = pd.DataFrame({"size": ["s", "m"], "cut": pd.Categorical(["p", "q"])})
-    with pytest.raises(DataError, match="no column 'sise'.*Did you mean 'size'"):
+    with pytest.raises(DataError, match=r"no column 'sise'.*Did you mean 'size'"):
         Schema.infer(X, ordered={"sise": ["s", "m"]})
-    with pytest.raises(DataError, match="'size'.*unknown level 'm' in row 1.*Known levels: 's'"):
+    with pytest.raises(DataError, match=r"'size'.*unknown level 'm' in row 1.*Known levels: 's'"):
         Schema.infer(X, ordered={"size": ["s"]})
-    with pytest.raises(DataError, match="'size' must list each level once"):
+    with pytest.raises(DataError, match=r"'size' must list each level once"):
         Schema.infer(X, ordered={"size": ["s", "m", "s"]})
-    with pytest.raises(DataError, match="'cut' lists 'r', which its type category does not have.*'p', 'q'"):
+    with pytest.raises(DataError, match=r"'cut' lists 'r', which its type category does not have.*'p', 'q'"):
         Schema.infer(X, ordered={"cut": ["p", "q", "r"]})
 
 
@@ -556,19 +563,19 @@ def test_values(loans):
 
 def test_value_errors(loans):
     schema = Schema.infer(loans)
-    with pytest.raises(DataError, match="'job' has no level 'clark'.*Known levels: 'baker', 'clerk'.*mean 'clerk'"):
+    with pytest.raises(DataError, match=r"'job' has no level 'clark'.*Known levels: 'baker', 'clerk'.*mean 'clerk'"):
         schema.encode_value(2, "clark")
     for wrong in ("30", True, [30], 3j):
-        with pytest.raises(DataTypeError, match="'age' holds numbers .integer., got .* of type"):
+        with pytest.raises(DataTypeError, match=r"'age' holds numbers .integer., got .* of type"):
             schema.encode_value(0, wrong)
     for wrong in (["clerk"], dt.date(2020, 1, 1), b"clerk"):
-        with pytest.raises(DataTypeError, match="'job' holds levels .category., got .*Pass one of 'baker', 'clerk'"):
+        with pytest.raises(DataTypeError, match=r"'job' holds levels .category., got .*Pass one of 'baker', 'clerk'"):
             schema.encode_value(2, wrong)
-    with pytest.raises(DataError, match="'income' needs a finite number, got inf"):
+    with pytest.raises(DataError, match=r"'income' needs a finite number, got inf"):
         schema.encode_value(1, math.inf)
     with pytest.raises(DataError, match=r"'age'.*beyond ±2\*\*53"):
         schema.encode_value(0, 2**53 + 1)
-    with pytest.raises(DataError, match="'job' has level codes 0 to 1, got 2.0"):
+    with pytest.raises(DataError, match=r"'job' has level codes 0 to 1, got 2.0"):
         schema.decode_value(2, 2.0)
 
 
@@ -586,7 +593,7 @@ def test_what_is_no_frame(X):
 def test_arrays_must_have_two_dimensions():
     with pytest.raises(DataTypeError, match=r"1 dimension.*shape \(3,\).*2-D numpy array.*reshape\(1, -1\)"):
         Schema.infer(np.ones(3))
-    with pytest.raises(DataTypeError, match="3 dimension"):
+    with pytest.raises(DataTypeError, match=r"3 dimension"):
         Schema.infer(np.ones((1, 1, 1)))
 
 
@@ -597,7 +604,7 @@ def test_lazy_frames():
 
 @pytest.mark.parametrize("X", [pd.DataFrame(), pl.DataFrame(), pa.table({}), np.empty((2, 0)), pd.DataFrame(index=[1])])
 def test_no_columns(X):
-    with pytest.raises(DataError, match="no columns"):
+    with pytest.raises(DataError, match=r"no columns"):
         Schema.infer(X)
 
 
@@ -607,9 +614,9 @@ def test_no_columns(X):
     ids=lambda X: type(X),
 )
 def test_no_rows(X):
-    with pytest.raises(DataError, match="no rows"):
+    with pytest.raises(DataError, match=r"no rows"):
         Schema.infer(X)
-    with pytest.raises(DataError, match="no rows"):
+    with pytest.raises(DataError, match=r"no rows"):
         Schema.infer(pd.DataFrame({"a": [1.0]})).encode(X)
 
 
@@ -617,7 +624,7 @@ def test_no_rows(X):
     "X", [pd.DataFrame([[1, 2]], columns=["a", "a"]), pa.table([[1], [2]], names=["a", "a"])], ids=["pandas", "pyarrow"]
 )
 def test_double_names(X):
-    with pytest.raises(DataError, match="unique, got 'a' more than once"):
+    with pytest.raises(DataError, match=r"unique, got 'a' more than once"):
         Schema.infer(X)
 
 
@@ -631,13 +638,13 @@ def test_infinite_values(sign):
     values = [1.0, sign * math.inf, math.inf]
     object_column = pd.DataFrame({"a": pd.Series([*values[:2], None, 1], dtype=object)})
     for X in (pd.DataFrame({"a": values}), pl.DataFrame({"a": values}), pa.table({"a": values}), object_column):
-        with pytest.raises(DataError, match="'a' is infinite in row 1"):
+        with pytest.raises(DataError, match=r"'a' is infinite in row 1"):
             Schema.infer(X)
-        with pytest.raises(DataError, match="'a' is infinite in row 1"):
+        with pytest.raises(DataError, match=r"'a' is infinite in row 1"):
             Schema.infer(pd.DataFrame({"a": [1.0]})).encode(X)
-    with pytest.raises(DataError, match="'x1' is infinite in row 0"):
+    with pytest.raises(DataError, match=r"'x1' is infinite in row 0"):
         Schema.infer(np.array([[1, math.inf]]))
-    with pytest.raises(DataError, match="'a' has the infinite level"):
+    with pytest.raises(DataError, match=r"'a' has the infinite level"):
         Schema.infer(pd.DataFrame({"a": pd.Categorical([sign * math.inf])}))
 
 
@@ -687,7 +694,7 @@ def test_types_that_can_not_be_used(case):
     ids=str,
 )
 def test_all_missing_column_in_infer(X):
-    with pytest.raises(DataError, match="'gone' has no value, all cells are missing. Drop"):
+    with pytest.raises(DataError, match=r"'gone' has no value, all cells are missing. Drop"):
         Schema.infer(X)
 
 
@@ -717,17 +724,17 @@ def test_integers_that_would_lose_digits(X):
 def test_unknown_and_missing_columns(loans):
     schema = Schema.infer(loans)
     for subset in (False, True):
-        with pytest.raises(DataError, match="no column 'incom'; known columns: 'age', .*Did you mean 'income'"):
+        with pytest.raises(DataError, match=r"no column 'incom'; known columns: 'age', .*Did you mean 'income'"):
             schema.encode(loans.rename(columns={"income": "incom"}), subset=subset)
-    with pytest.raises(DataError, match="no column 'extra'"):
+    with pytest.raises(DataError, match=r"no column 'extra'"):
         schema.present(loans.assign(extra=1))
     with pytest.raises(DataError, match=r"lacks the column\(s\) 'age', 'owner'\. Add"):
         schema.encode(loans[["income", "job"]])
-    with pytest.raises(DataError, match="no column 'jb'.*Did you mean 'job'"):
+    with pytest.raises(DataError, match=r"no column 'jb'.*Did you mean 'job'"):
         schema.index("jb")
     with pytest.raises(DataError, match=r"2 column\(s\), expected 4: 'age'"):
         schema.encode(np.ones((1, 2)))
-    with pytest.raises(DataError, match="column 'age' already"):
+    with pytest.raises(DataError, match=r"column 'age' already"):
         schema.append(Column("age", Kind.REAL))
 
 
@@ -735,7 +742,7 @@ def test_unknown_and_missing_columns(loans):
 def test_unseen_level(loans, convert):
     schema = Schema.infer(loans)
     unseen = loans.assign(job=["baker", "clark"])
-    message = "'job' has the unknown level 'clark' in row 1 .*Known levels: 'baker', 'clerk'.*Did you mean 'clerk'"
+    message = r"'job' has the unknown level 'clark' in row 1 .*Known levels: 'baker', 'clerk'.*Did you mean 'clerk'"
     with pytest.raises(DataError, match=message):
         schema.encode(convert(unseen))
 
@@ -748,18 +755,18 @@ def test_unseen_category_matters_only_when_it_occurs(loans):
 
 def test_encode_refuses_other_kinds(loans):
     schema = Schema.infer(loans)
-    with pytest.raises(DataTypeError, match="'age' holds numbers .integer., got a column of kind category"):
+    with pytest.raises(DataTypeError, match=r"'age' holds numbers .integer., got a column of kind category"):
         schema.encode(loans.assign(age=["30", "41"]))
-    with pytest.raises(DataTypeError, match="'age' holds numbers .integer., got a column of kind boolean"):
+    with pytest.raises(DataTypeError, match=r"'age' holds numbers .integer., got a column of kind boolean"):
         schema.encode(loans.assign(age=[True, False]))
-    with pytest.raises(DataTypeError, match="'job' has type datetime64"):
+    with pytest.raises(DataTypeError, match=r"'job' has type datetime64"):
         schema.encode(loans.assign(job=pd.to_datetime(["2020", "2021"])))
-    with pytest.raises(DataError, match="'owner' has the unknown level 'yes'"):
+    with pytest.raises(DataError, match=r"'owner' has the unknown level 'yes'"):
         schema.encode(loans.assign(owner=["yes", "no"]))
 
 
 def test_too_many_levels():
-    with pytest.raises(DataError, match="'a' has 65,001 levels, at most 65,000"):
+    with pytest.raises(DataError, match=r"'a' has 65,001 levels, at most 65,000"):
         Schema.infer(pd.DataFrame({"a": np.arange(65_001).astype(str)}))
     assert Schema.infer(pd.DataFrame({"a": np.arange(65_000).astype(str)})).columns[0].n_levels == 65_000
 

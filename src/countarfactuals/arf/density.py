@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from joblib import Parallel, delayed
-from numba import njit
+from joblib import Parallel, delayed, effective_n_jobs
 
-from countarfactuals.arf.evidence import Evidence, conditioned_columns, log_sum, scratch, visit
+from countarfactuals.arf.evidence import Evidence, log_sum_columns, tree_log_weights
 from countarfactuals.arf.forest import Forest
 from countarfactuals.arf.leaves import LeafTable
 
@@ -35,33 +34,10 @@ def _in_blocks(
     log_trees = math.log(forest.n_trees)
 
     def block(start: int) -> np.ndarray:
-        some = evidence.rows(slice(start, start + _BLOCK))
-        per_tree = _tree_log_density(forest, leaves, some, *conditioned_columns(some.kind))
-        return _log_sum_rows(per_tree) if mixture else per_tree + log_trees
+        per_tree = tree_log_weights(forest, leaves, evidence.rows(slice(start, start + _BLOCK)))
+        return log_sum_columns(per_tree) if mixture else per_tree.T + log_trees
 
     starts = range(0, len(evidence.kind), _BLOCK)
-    if len(starts) == 1:
-        return block(0)
+    if effective_n_jobs(n_jobs) == 1 or len(starts) == 1:
+        return np.concatenate([block(start) for start in starts])
     return np.concatenate(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(block)(start) for start in starts))
-
-
-@njit(nogil=True, cache=True)
-def _tree_log_density(forest, leaves, evidence, columns, n_columns):  # type: ignore[no-untyped-def]
-    """Per condition and tree: log Σ over the tree's leaves."""
-    n, n_trees = len(evidence.kind), len(forest.root)
-    stack, leaf_found, log_found = scratch(forest)
-    result = np.empty((n, n_trees))
-    for tree in range(n_trees):
-        for i in range(n):
-            chosen = columns[i, : n_columns[i]]
-            found = visit(forest, leaves, evidence, i, chosen, tree, stack, leaf_found, log_found)
-            result[i, tree] = log_found[0] if found == 1 else log_sum(log_found[:found])
-    return result
-
-
-@njit(nogil=True, cache=True)
-def _log_sum_rows(matrix):  # type: ignore[no-untyped-def]
-    result = np.empty(len(matrix))
-    for i in range(len(matrix)):
-        result[i] = log_sum(matrix[i])
-    return result

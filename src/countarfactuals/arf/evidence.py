@@ -20,8 +20,8 @@ import numpy as np
 from numba import njit
 
 from countarfactuals.arf.forest import Forest, goes_left
-from countarfactuals.arf.leaves import HIGH, LOG_NORM, LOW, MU, SIGMA, LeafTable, reaches
-from countarfactuals.arf.truncnorm import log_interval_mass_
+from countarfactuals.arf.leaves import LeafTable, reaches
+from countarfactuals.arf.truncnorm import log_interval_mass_, truncated_logpdf_
 
 FREE, POINT, IS_MISSING, PRESENT, INTERVALS, ANY_OF = range(6)
 
@@ -30,7 +30,7 @@ class Evidence(NamedTuple):
     """Conditions on the columns of the matrix, one per row."""
 
     kind: np.ndarray  # int8 (n, p)
-    value: np.ndarray  # float64 (n, p), of points
+    value: np.ndarray  # float64 (n, p), of points, NaN elsewhere
     start: np.ndarray  # int32 (n, p), where intervals or alternatives start in `low`, `high`
     stop: np.ndarray  # int32 (n, p)
     low: np.ndarray  # float64, an interval's end, or an alternative (low = high)
@@ -86,41 +86,42 @@ class LeafWeights(NamedTuple):
 
 def leaf_weights(forest: Forest, leaves: LeafTable, evidence: Evidence) -> LeafWeights:
     """The leaves' weights under each condition."""
-    return LeafWeights(*_leaf_weights(forest, leaves, evidence, *conditioned_columns(evidence.kind)))
+    per_tree, condition, leaf, log_weight = _walk(forest, leaves, evidence, _plan(leaves, evidence), True)
+    order = np.argsort(condition, kind="stable")
+    start = np.searchsorted(condition[order], np.arange(per_tree.shape[1] + 1))
+    return LeafWeights(start, leaf[order], log_weight[order], log_sum_columns(per_tree))
 
 
-def conditioned_columns(kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Per condition the columns that are not free (first in each row of the matrix), and their number."""
-    order = np.argsort(kind == FREE, axis=1, kind="stable").astype(np.int32)
-    return order, (kind != FREE).sum(axis=1)
+def tree_log_weights(forest: Forest, leaves: LeafTable, evidence: Evidence) -> np.ndarray:
+    """The log of the leaves' summed weights, (trees, conditions)."""
+    return _walk(forest, leaves, evidence, _plan(leaves, evidence), False)[0]
 
 
-@njit(nogil=True, cache=True)
-def _log_level(forest, leaves, leaf, column, level):  # type: ignore[no-untyped-def]
-    """Log probability of a level that is known to reach the leaf unless it is not listed there."""
-    c = leaves.category_of[column]
-    cell = leaf * leaves.rest_logp.shape[1] + c
-    low, high = leaves.level_start[cell], leaves.level_start[cell + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if leaves.level[middle] < level:
-            low = middle + 1
-        else:
-            high = middle
-    if low < leaves.level_start[cell + 1] and leaves.level[low] == level:
-        return leaves.level_logp[low]
-    if leaves.rest_logp[leaf, c] > -math.inf and reaches(forest, leaf, column, level):
-        return leaves.rest_logp[leaf, c]
-    return -math.inf
+class _Plan(NamedTuple):
+    """Evidence laid out for leaves, so that the common conditions take one pass over neighbouring cells."""
+
+    point: np.ndarray  # float64 (n, q), values of numbers that are asked for, 0 where none is
+    is_asked: np.ndarray  # float64 (n, q), 1 where a value is asked for, else 0
+    asks_all: np.ndarray  # bool (n,)
+    level: np.ndarray  # int32 (n, c), levels that are asked for, −1 where none is
+    presence: np.ndarray  # int8 (n, m), 0 asked to be missing, 1 asked to be present, −1 free
+    others: np.ndarray  # int32 (n, p), the columns with intervals or alternatives, first in each row
+    n_others: np.ndarray  # int64 (n,)
 
 
-@njit(nogil=True, cache=True, inline="always")
-def _log_point(numbers, x):  # type: ignore[no-untyped-def]
-    """Log density of a present number."""
-    if not (x > numbers[LOW] and x <= numbers[HIGH]):
-        return -math.inf
-    z = (x - numbers[MU]) / numbers[SIGMA]
-    return numbers[LOG_NORM] - 0.5 * z * z
+def _plan(leaves: LeafTable, evidence: Evidence) -> _Plan:
+    kind, is_number = evidence.kind, leaves.number_of >= 0
+    is_point, is_other = kind == POINT, (kind == INTERVALS) | (kind == ANY_OF)
+    presence = np.where(kind == FREE, -1, kind != IS_MISSING)[:, leaves.missing_of >= 0]
+    return _Plan(
+        point=np.where(is_point, evidence.value, 0.0)[:, is_number],
+        is_asked=is_point[:, is_number].astype(np.float64),
+        asks_all=is_point[:, is_number].all(axis=1),
+        level=np.where(is_point, evidence.value, -1.0)[:, ~is_number].astype(np.int32),
+        presence=presence.astype(np.int8),
+        others=np.argsort(~is_other, axis=1, kind="stable").astype(np.int32),
+        n_others=is_other.sum(axis=1),
+    )
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -132,37 +133,105 @@ def log_add(a: float, b: float) -> float:
 
 
 @njit(nogil=True, cache=True)
-def log_alternative(forest, leaves, evidence, k, j, leaf):  # type: ignore[no-untyped-def]
-    """Log probability (density) of the k-th interval or alternative, for column j in a leaf."""
-    low, high = evidence.low[k], evidence.high[k]
-    place = leaves.number_of[j]
-    if place < 0:
-        return _log_level(forest, leaves, leaf, j, np.int64(low))
-    numbers = leaves.numbers[leaf, place]
-    if low == high:
-        return _log_point(numbers, low)
-    return log_interval_mass_(low, high, numbers[LOW], numbers[HIGH], numbers[MU], numbers[SIGMA])
+def log_sum_columns(matrix: np.ndarray) -> np.ndarray:
+    """Log Σ eᵛ of each column, −∞ for nothing but −∞."""
+    n_rows, n = matrix.shape
+    largest, total = np.full(n, -math.inf), np.zeros(n)
+    for r in range(n_rows):
+        for i in range(n):
+            largest[i] = max(largest[i], matrix[r, i])
+    for r in range(n_rows):
+        for i in range(n):
+            if matrix[r, i] > -math.inf:
+                total[i] += math.exp(matrix[r, i] - largest[i])
+    for i in range(n):
+        if total[i] > 0.0:
+            largest[i] += math.log(total[i])
+    return largest
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp"})
+def _log_all_points(point, mu, sigma, log_norm, i, leaf):  # type: ignore[no-untyped-def]
+    """Σ log density of all numbers; free of branches, so that it runs in vector registers."""
+    total = 0.0
+    for k in range(point.shape[1]):
+        z = (point[i, k] - mu[leaf, k]) / sigma[leaf, k]
+        total += log_norm[leaf, k] - 0.5 * z * z
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp"})
+def _log_points(point, is_asked, mu, sigma, log_norm, i, leaf):  # type: ignore[no-untyped-def]
+    """Σ log density of the numbers asked for, as free of branches."""
+    total = 0.0
+    for k in range(point.shape[1]):
+        z = (point[i, k] - mu[leaf, k]) / sigma[leaf, k]
+        total += is_asked[i, k] * (log_norm[leaf, k] - 0.5 * z * z)
+    return total
 
 
 @njit(nogil=True, cache=True)
-def _log_factor(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped-def]
-    """Log p_lj(C_j)."""
-    kind = evidence.kind[i, j]
-    m = leaves.missing_of[j]
-    if kind == IS_MISSING:
-        return leaves.missing[leaf, m, 0] if m >= 0 else -math.inf
-    log_present = leaves.missing[leaf, m, 1] if m >= 0 else 0.0
-    if kind == PRESENT:
-        return log_present
-    if kind == POINT:
-        place = leaves.number_of[j]
-        if place >= 0:
-            return log_present + _log_point(leaves.numbers[leaf, place], evidence.value[i, j])
-        return log_present + _log_level(forest, leaves, leaf, j, np.int64(evidence.value[i, j]))
-    total = -math.inf
-    for k in range(evidence.start[i, j], evidence.stop[i, j]):
-        total = log_add(total, log_alternative(forest, leaves, evidence, k, j, leaf))
-    return log_present + total
+def _is_outside(point, is_asked, low, high, i, leaf):  # type: ignore[no-untyped-def]
+    """Whether a number asked for lies outside the closed bounds of the leaf."""
+    for k in range(point.shape[1]):
+        if is_asked[i, k] > 0.0 and not (point[i, k] > low[leaf, k] and point[i, k] <= high[leaf, k]):
+            return True
+    return False
+
+
+@njit(nogil=True, cache=True)
+def _find_level(start, level, cell, wanted):  # type: ignore[no-untyped-def]
+    """Where a level is listed in a cell (leaf and category), −1 if it is not."""
+    low, end = start[cell], start[cell + 1]
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if level[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and level[low] == wanted else -1
+
+
+@njit(nogil=True, cache=True)
+def _log_levels(wanted, start, level, logp, rest_logp, i, leaf):  # type: ignore[no-untyped-def]
+    """Σ log probability of the levels asked for, all known to reach the leaf."""
+    n_categories = wanted.shape[1]
+    total = 0.0
+    for c in range(n_categories):
+        if wanted[i, c] >= 0:
+            k = _find_level(start, level, leaf * n_categories + c, wanted[i, c])
+            total += logp[k] if k >= 0 else rest_logp[leaf, c]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def log_alternative(forest, leaves, evidence, k, j, leaf):  # type: ignore[no-untyped-def]
+    """Log probability (density) of the k-th interval or alternative, for column j in a leaf."""
+    low, high = evidence.low[k], evidence.high[k]
+    q, c = leaves.number_of[j], leaves.category_of[j]
+    if q >= 0:
+        a, b, mu, sigma = leaves.low[leaf, q], leaves.high[leaf, q], leaves.mu[leaf, q], leaves.sigma[leaf, q]
+        if low == high:
+            return truncated_logpdf_(low, a, b, mu, sigma)
+        return log_interval_mass_(low, high, a, b, mu, sigma)
+    listed = _find_level(leaves.level_start, leaves.level, leaf * leaves.rest_logp.shape[1] + c, np.int64(low))
+    if listed >= 0:
+        return leaves.level_logp[listed]
+    return leaves.rest_logp[leaf, c] if reaches(forest, leaf, j, low) else -math.inf
+
+
+@njit(nogil=True, cache=True)
+def _log_others(forest, leaves, evidence, plan, i, leaf):  # type: ignore[no-untyped-def]
+    """Σ log probability of the intervals and alternatives."""
+    total = 0.0
+    for o in range(plan.n_others[i]):
+        j = plan.others[i, o]
+        either = -math.inf
+        for k in range(evidence.start[i, j], evidence.stop[i, j]):
+            either = log_add(either, log_alternative(forest, leaves, evidence, k, j, leaf))
+        total += either
+    return total
 
 
 @njit(nogil=True, cache=True)
@@ -174,6 +243,9 @@ def _open_branches(forest, evidence, i, node):  # type: ignore[no-untyped-def]
         return True, True
     if kind == IS_MISSING:
         return forest.missing_left[node], not forest.missing_left[node]
+    if kind == POINT:
+        left = goes_left(forest, node, evidence.value[i, j])
+        return left, not left
     left = right = False
     for k in range(evidence.start[i, j], evidence.stop[i, j]):
         if kind == ANY_OF:
@@ -186,79 +258,93 @@ def _open_branches(forest, evidence, i, node):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def visit(forest, leaves, evidence, i, columns, tree, stack, leaf_found, log_found):  # type: ignore[no-untyped-def]
-    """List the leaves of a tree that condition i can end in, with their log weights; returns how many."""
-    found = 0
-    depth = 1
-    stack[0] = forest.root[tree]
-    while depth > 0:
-        depth -= 1
-        node = stack[depth]
-        while forest.feature[node] >= 0:
-            j = forest.feature[node]
-            if evidence.kind[i, j] == POINT:
-                node = forest.child[node] + (not goes_left(forest, node, evidence.value[i, j]))
-                continue
-            left, right = _open_branches(forest, evidence, i, node)
-            if left and right:
-                stack[depth] = forest.child[node] + 1
-                depth += 1
-            node = forest.child[node] + (not left)
-        leaf = forest.child[node]
-        total = leaves.log_weight[leaf]
-        for j in columns:
-            total += _log_factor(forest, leaves, evidence, i, j, leaf)
-            if total == -math.inf:
-                break
-        if total > -math.inf:
-            leaf_found[found] = leaf
-            log_found[found] = total
-            found += 1
-    return found
+def _descend(feature, threshold, child, value, root, node, active):  # type: ignore[no-untyped-def]
+    """Take each condition down from the root while points decide at cuts: to a leaf, or to where more is needed.
+
+    Conditions go down together, one level at a time: the steps of one alone would wait for each other.
+    """
+    n_active = len(node)
+    for i in range(n_active):
+        node[i] = root
+        active[i] = i
+    while n_active > 0:
+        still = 0
+        for k in range(n_active):
+            i = active[k]
+            at = node[i]
+            if feature[at] >= 0:
+                # a point at a cut is told by comparison: all else has a NaN on one side
+                x, cut = value[i, feature[at]], threshold[at]
+                if (x <= cut) | (x > cut):
+                    node[i] = child[at] + (x > cut)
+                    active[still] = i
+                    still += 1
+        n_active = still
 
 
 @njit(nogil=True, cache=True)
-def scratch(forest: Forest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Room for `visit`: a stack, the leaves found and their log weights."""
-    most = 1
-    for tree in range(len(forest.root)):
-        most = max(most, forest.leaf_start[tree + 1] - forest.leaf_start[tree])
-    return np.empty(forest.depth + 2, np.int64), np.empty(most, np.int32), np.empty(most)
+def _walk(forest, leaves, evidence, plan, listing):  # type: ignore[no-untyped-def]
+    """Visit the leaves that each condition can end in.
+
+    Returns the log of their summed weights per tree and condition, and, if `listing`, every visit: condition, leaf and
+    log weight, tree by tree. Arrays are unpacked first, since taking one out of a tuple inside the loops costs more
+    than the density of a column.
+    """
+    feature, threshold, child, value = forest.feature, forest.threshold, forest.child, evidence.value
+    point, is_asked, asks_all = plan.point, plan.is_asked, plan.asks_all
+    wanted, presence, n_others = plan.level, plan.presence, plan.n_others
+    log_weight, mu, sigma, log_norm = leaves.log_weight, leaves.mu, leaves.sigma, leaves.log_norm
+    low, high, closed, missing = leaves.low, leaves.high, leaves.closed, leaves.missing
+    level_start, level, level_logp, rest_logp = leaves.level_start, leaves.level, leaves.level_logp, leaves.rest_logp
+    n, n_trees = len(value), len(forest.root)
+    per_tree = np.empty((n_trees, n))
+    at, active, stack = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(forest.depth + 2, np.int32)
+    seen, seen_leaf, seen_log, n_seen = np.empty(4096, np.int32), np.empty(4096, np.int32), np.empty(4096), 0
+    for tree in range(n_trees):
+        _descend(feature, threshold, child, value, forest.root[tree], at, active)
+        for i in range(n):
+            sum_log = -math.inf
+            stack[0] = at[i]
+            depth = 1
+            while depth > 0:
+                depth -= 1
+                node = stack[depth]
+                while feature[node] >= 0:
+                    x, cut = value[i, feature[node]], threshold[node]
+                    if (x <= cut) | (x > cut):
+                        node = child[node] + (x > cut)
+                        continue
+                    go_left, go_right = _open_branches(forest, evidence, i, node)
+                    if go_left and go_right:
+                        stack[depth] = child[node] + 1
+                        depth += 1
+                    node = child[node] + (not go_left)
+                leaf = child[node]
+                total = log_weight[leaf]
+                for k in range(presence.shape[1]):
+                    if presence[i, k] >= 0:
+                        total += missing[leaf, k, presence[i, k]]
+                total += _log_levels(wanted, level_start, level, level_logp, rest_logp, i, leaf)
+                if n_others[i] > 0:
+                    total += _log_others(forest, leaves, evidence, plan, i, leaf)
+                if total == -math.inf or (closed and _is_outside(point, is_asked, low, high, i, leaf)):
+                    continue
+                if asks_all[i]:
+                    total += _log_all_points(point, mu, sigma, log_norm, i, leaf)
+                else:
+                    total += _log_points(point, is_asked, mu, sigma, log_norm, i, leaf)
+                sum_log = total if sum_log == -math.inf else log_add(sum_log, total)
+                if listing:
+                    if n_seen == len(seen):
+                        seen, seen_leaf, seen_log = _doubled(seen), _doubled(seen_leaf), _doubled(seen_log)
+                    seen[n_seen], seen_leaf[n_seen], seen_log[n_seen] = i, leaf, total
+                    n_seen += 1
+            per_tree[tree, i] = sum_log
+    return per_tree, seen[:n_seen].copy(), seen_leaf[:n_seen].copy(), seen_log[:n_seen].copy()
 
 
 @njit(nogil=True, cache=True)
-def log_sum(values: np.ndarray) -> float:
-    """Log Σ eᵛ, −∞ for none."""
-    largest = -math.inf
-    for value in values:
-        largest = max(largest, value)
-    if largest == -math.inf:
-        return largest
-    total = 0.0
-    for value in values:
-        total += math.exp(value - largest)
-    return largest + math.log(total)
-
-
-@njit(nogil=True, cache=True)
-def _leaf_weights(forest, leaves, evidence, columns, n_columns):  # type: ignore[no-untyped-def]
-    n = len(evidence.kind)
-    stack, leaf_found, log_found = scratch(forest)
-    start = np.zeros(n + 1, np.int64)
-    leaf, log_weight = np.empty(4096, np.int32), np.empty(4096)
-    log_total = np.empty(n)
-    used = 0
-    for i in range(n):
-        for tree in range(len(forest.root)):
-            chosen = columns[i, : n_columns[i]]
-            found = visit(forest, leaves, evidence, i, chosen, tree, stack, leaf_found, log_found)
-            if used + found > len(leaf):
-                more_leaf, more_log = np.empty(2 * (used + found), np.int32), np.empty(2 * (used + found))
-                more_leaf[:used], more_log[:used] = leaf[:used], log_weight[:used]
-                leaf, log_weight = more_leaf, more_log
-            leaf[used : used + found] = leaf_found[:found]
-            log_weight[used : used + found] = log_found[:found]
-            used += found
-        start[i + 1] = used
-        log_total[i] = log_sum(log_weight[start[i] : used])
-    return start, leaf[:used].copy(), log_weight[:used].copy(), log_total
+def _doubled(array):  # type: ignore[no-untyped-def]
+    grown = np.empty(2 * len(array), array.dtype)
+    grown[: len(array)] = array
+    return grown

@@ -15,7 +15,7 @@ from numba import njit
 
 from countarfactuals.arf.evidence import FREE, INTERVALS, IS_MISSING, POINT, Evidence, LeafWeights, log_alternative
 from countarfactuals.arf.forest import Forest
-from countarfactuals.arf.leaves import HIGH, LOW, MU, SIGMA, LeafTable, reaches
+from countarfactuals.arf.leaves import LeafTable, reaches
 from countarfactuals.arf.truncnorm import truncated_mean_
 
 
@@ -60,8 +60,8 @@ def _expect_number(forest, leaves, evidence, weights, j):  # type: ignore[no-unt
 
 @njit(nogil=True, cache=True)
 def _leaf_mean(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped-def]
-    numbers = leaves.numbers[leaf, leaves.number_of[j]]
-    low, high, mu, sigma = numbers[LOW], numbers[HIGH], numbers[MU], numbers[SIGMA]
+    q = leaves.number_of[j]
+    low, high, mu, sigma = leaves.low[leaf, q], leaves.high[leaf, q], leaves.mu[leaf, q], leaves.sigma[leaf, q]
     start, stop = evidence.start[i, j], evidence.stop[i, j]
     if stop == start:
         return truncated_mean_(low, high, mu, sigma)

@@ -55,7 +55,7 @@ class Forest(NamedTuple):
 
     feature: np.ndarray  # int32, −1 in a leaf
     child: np.ndarray  # int32, left child (the right one follows); in a leaf the leaf's number
-    threshold: np.ndarray  # float64
+    threshold: np.ndarray  # float64, NaN in leaves and where levels are split
     missing_left: np.ndarray  # bool
     words: np.ndarray  # int64, where the set of left levels starts in `bits`, −1 for a cut
     bits: np.ndarray  # uint64

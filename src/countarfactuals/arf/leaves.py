@@ -26,7 +26,6 @@ from numba import njit
 from countarfactuals.arf.forest import Forest, Layout, Members, goes_left
 from countarfactuals.arf.truncnorm import fit_, log_norm_
 
-LOW, HIGH, MU, SIGMA, LOG_NORM = 0, 1, 2, 3, 4  # what `LeafTable.numbers` holds per leaf and column
 UNBOUNDED, LOCAL, GLOBAL = 0, 1, 2
 _QNORM_975 = 1.959963984540054
 
@@ -36,15 +35,20 @@ class LeafTable(NamedTuple):
 
     log_weight: np.ndarray  # (L,) log π_l
     n_levels: np.ndarray  # (p,) 0 for numbers
-    number_of: np.ndarray  # (p,) place of a column in `numbers`, −1 for categories
+    number_of: np.ndarray  # (p,) place of a column among the numbers, −1 for categories
     category_of: np.ndarray  # (p,) place of a column among the categories, −1 for numbers
     missing_of: np.ndarray  # (p,) place of a column in `missing`, −1 where training had no missing value
-    numbers: np.ndarray  # (L, q, 5) low, high, μ, σ, log normaliser
+    low: np.ndarray  # (L, q) bounds of numbers
+    high: np.ndarray  # (L, q)
+    mu: np.ndarray  # (L, q)
+    sigma: np.ndarray  # (L, q), ∞ for uniforms
+    log_norm: np.ndarray  # (L, q) log density less −½ ((x − μ)/σ)²
     missing: np.ndarray  # (L, m, 2) log share missing, log share present
     level_start: np.ndarray  # (L·c + 1,) where the observed levels of leaf l and category k start: l·c + k
     level: np.ndarray  # int32, observed levels, ascending per leaf and category
     level_logp: np.ndarray  # their log probabilities
     rest_logp: np.ndarray  # (L, c) log probability of each level that is not listed but can reach the leaf
+    closed: bool  # whether leaves have bounds besides their cuts, so that reaching a leaf is not enough
 
     @property
     def coverage(self) -> np.ndarray:
@@ -79,12 +83,17 @@ def fit_leaves(
         number_of=number_of,
         category_of=category_of,
         missing_of=missing_of,
-        numbers=np.empty((n_leaves, n_numbers, 5)),
+        low=np.empty((n_leaves, n_numbers)),
+        high=np.empty((n_leaves, n_numbers)),
+        mu=np.empty((n_leaves, n_numbers)),
+        sigma=np.empty((n_leaves, n_numbers)),
+        log_norm=np.empty((n_leaves, n_numbers)),
         missing=np.empty((n_leaves, int((share_missing > 0).sum()), 2)),
         level_start=np.zeros(n_leaves * n_categories + 1, np.int64),
         level=np.empty(0, np.int32),
         level_logp=np.empty(0),
         rest_logp=np.empty((n_leaves, n_categories)),
+        closed=options.bounds != UNBOUNDED,
     )
     columns = np.ascontiguousarray(matrix.T)
 
@@ -244,7 +253,7 @@ def _closed(low, high, leaf_low, leaf_high, data_low, data_high, tiny, options):
 
 @njit(nogil=True, cache=True)
 def _fit_numbers(forest, members, table, columns, data_low, data_high, step, options, tree):  # type: ignore[no-untyped-def]
-    bounds = _cut_bounds(forest, table.number_of, table.numbers.shape[1], tree)
+    bounds = _cut_bounds(forest, table.number_of, table.mu.shape[1], tree)
     tiny = 0.0
     if options.bounds == LOCAL:
         tiny = _shortest_range(forest, members, table, columns, tree, options.epsilon)
@@ -268,9 +277,9 @@ def _fit_numbers(forest, members, table, columns, data_low, data_high, step, opt
                 mean, sd = _likelihood_fit(n, mean, sd, low, high, a, b, step[j])
             elif sd == 0.0:
                 sd = _spread_of_constant(n, a, b)
-            table.numbers[leaf, k, LOW], table.numbers[leaf, k, HIGH] = low, high
-            table.numbers[leaf, k, MU], table.numbers[leaf, k, SIGMA] = mean, sd
-            table.numbers[leaf, k, LOG_NORM] = log_norm_(low, high, mean, sd)
+            table.low[leaf, k], table.high[leaf, k] = low, high
+            table.mu[leaf, k], table.sigma[leaf, k] = mean, sd
+            table.log_norm[leaf, k] = log_norm_(low, high, mean, sd)
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -27,7 +27,7 @@ from countarfactuals.arf.evidence import (
     log_alternative,
 )
 from countarfactuals.arf.forest import Forest
-from countarfactuals.arf.leaves import HIGH, LOW, MU, SIGMA, LeafTable, reaches
+from countarfactuals.arf.leaves import LeafTable, reaches
 from countarfactuals.arf.truncnorm import truncated_ppf_
 
 _BLOCK = 16_384  # rows per task; each block has a generator of its own, so threads do not change what is drawn
@@ -105,12 +105,12 @@ def _draw_cell(forest, leaves, evidence, i, j, leaf, step, u):  # type: ignore[n
     place = leaves.number_of[j]
     if place < 0:
         return _draw_level(forest, leaves, leaf, j, u)
-    numbers = leaves.numbers[leaf, place]
     low, high = -math.inf, math.inf
     if k >= 0:
         low, high = evidence.low[k], evidence.high[k]
-    a, b = max(low, numbers[LOW]), min(high, numbers[HIGH])
-    return round_inside(truncated_ppf_(u, a, b, numbers[MU], numbers[SIGMA]), low, high, step)
+    a, b = max(low, leaves.low[leaf, place]), min(high, leaves.high[leaf, place])
+    x = truncated_ppf_(u, a, b, leaves.mu[leaf, place], leaves.sigma[leaf, place])
+    return round_inside(x, low, high, step)
 
 
 @njit(nogil=True, cache=True)

@@ -10,9 +10,9 @@ Precision of a real column is the smallest d for which every observed value x ob
 
     x = rint(x 10^d) / 10^d,
 
-judged in the width in which the column is stored (0.1 as float32 has one decimal). It counts only while
-|x| 10^d stays below the integers that the float type can tell apart (2^53 for float64): past that point any
-number passes, and the column has full precision.
+judged in the width in which the column is stored (0.1 as float32 has one decimal). It counts only while the
+float type tells ten numbers apart within one step 10^-d, also at the largest |x|: past that point numbers of
+full precision pass by chance.
 """
 
 from __future__ import annotations
@@ -187,10 +187,10 @@ def decimals_of(values: np.ndarray, stored_as: type[np.floating] = np.float64) -
     (None, 1)
     """
     largest = float(np.abs(values).max(initial=0.0))
-    integers_told_apart = 2.0 ** (np.finfo(stored_as).nmant + 1)
+    most_steps = 2.0 ** (np.finfo(stored_as).nmant + 1) / 10
     head = values[:_HEAD]  # most columns of full precision are found out here
     for decimals in range(MOST_DECIMALS + 1):
-        if decimals and largest * 10.0**decimals > integers_told_apart:
+        if decimals and largest * 10.0**decimals > most_steps:
             return None
         if _has_decimals(head, decimals, stored_as) and _has_decimals(values, decimals, stored_as):
             return decimals

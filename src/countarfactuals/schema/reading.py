@@ -32,7 +32,6 @@ _OBJECT_KINDS = {
     "mixed-integer-float": Kind.REAL,
     "boolean": Kind.BOOLEAN,
 }
-_FLOATS: dict[str, type[np.floating]] = {"Float16": np.float16, "Float32": np.float32}
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def kind_of(series: nw.Series[Any], name: Hashable) -> Kind:
         # missing cells must go first: NaT would hide that all others are integers
         return _OBJECT_KINDS.get(pd.api.types.infer_dtype(native.dropna(), skipna=True), Kind.CATEGORY)
     dtype = series.dtype
-    if dtype.is_float():
+    if dtype.is_float() or _is_half(native):
         return Kind.REAL
     if dtype.is_integer():
         return Kind.INTEGER
@@ -156,6 +155,11 @@ def _is_object(native: Any) -> bool:
     return isinstance(native, pd.Series) and native.dtype == object
 
 
+def _is_half(native: Any) -> bool:
+    """Whether floats have 16 bits, a type that narwhals 2.0 does not know."""
+    return str(native_type(native)).lower() in ("float16", "halffloat", "halffloat[pyarrow]")
+
+
 def _is_ordered(native: Any) -> bool:
     """Whether the type itself says so. A polars Enum does not: it is a closed set, listed in any order."""
     dtype = native_type(native)
@@ -169,7 +173,10 @@ def native_type(native: Any) -> Any:
 
 def stored_as(series: nw.Series[Any]) -> type[np.floating]:
     """The float type in which the decimals of a real column are judged."""
-    return np.float64 if _is_object(series.to_native()) else _FLOATS.get(str(series.dtype), np.float64)
+    native = series.to_native()
+    if _is_half(native):
+        return np.float16
+    return np.float32 if not _is_object(native) and series.dtype == nw.Float32 else np.float64
 
 
 def numbers(series: nw.Series[Any], name: Hashable) -> np.ndarray:
@@ -179,7 +186,7 @@ def numbers(series: nw.Series[Any], name: Hashable) -> np.ndarray:
         values = _object_numbers(native, name)
     else:
         _check_integers(series, name)
-        values = series.cast(nw.Float64).to_numpy()
+        values = _as_float64(series)
     infinite = np.isinf(values)
     if infinite.any():
         row = int(np.argmax(infinite))
@@ -188,6 +195,15 @@ def numbers(series: nw.Series[Any], name: Hashable) -> np.ndarray:
             "Replace infinite values by finite ones, or by missing ones."
         )
     return values
+
+
+def _as_float64(series: nw.Series[Any]) -> np.ndarray:
+    native = series.to_native()
+    if isinstance(native, pd.Series):  # narwhals gives objects for types over pyarrow in pandas 2.1
+        return native.to_numpy(np.float64, na_value=np.nan)
+    if _is_half(native):  # pyarrow 15 has no cast for it
+        return native.to_numpy().astype(np.float64)
+    return series.cast(nw.Float64).to_numpy()
 
 
 def _check_integers(series: nw.Series[Any], name: Hashable) -> None:

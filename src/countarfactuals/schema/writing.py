@@ -98,7 +98,7 @@ def _pandas_series(column: Column, values: np.ndarray) -> Any:
 def _with_missing(native: Any, values: np.ndarray) -> Any:
     if not isinstance(native, np.dtype) or native.kind not in "iub" or not np.isnan(values).any():
         return native
-    return pd.array([], dtype=native).dtype if native.kind != "b" else pd.BooleanDtype()
+    return pandas_type("boolean" if native.kind == "b" else native.name.replace("u", "U").replace("i", "I"))
 
 
 def _recoded(column: Column, values: np.ndarray) -> np.ndarray:
