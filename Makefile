@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed-
+# numba does not see edits of a function that a cached kernel calls in another file: one cache per state of the sources
+export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/countarfactuals/arf/*.py | cksum | cut -d' ' -f1)
 
 .PHONY: demo test test-full bench lint clean
 
@@ -31,4 +33,4 @@ $(INSTALLED)%: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache

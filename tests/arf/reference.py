@@ -73,9 +73,9 @@ def read_case(name: str) -> Case:
 
 
 def _matrix(frame: pd.DataFrame, levels: dict[str, list[str]]) -> np.ndarray:
-    return np.column_stack(
-        [frame[c].map(levels[c].index) if c in levels else frame[c] for c in frame.columns]
-    ).astype(float)
+    return np.column_stack([frame[c].map(levels[c].index) if c in levels else frame[c] for c in frame.columns]).astype(
+        float
+    )
 
 
 def _forest(name, names, levels, codes) -> tuple[Forest, dict[tuple[int, int], int]]:
@@ -136,12 +136,7 @@ def _members(name: str, forest: Forest, leaf_of) -> Members:
     leaf = leaves_of_rows(name, "train", leaf_of)
     rows = np.stack([np.argsort(column, kind="stable") for column in leaf.T]).astype(np.int32)
     counts = np.bincount(leaf.ravel(), minlength=forest.n_leaves)
-    start = np.concatenate(
-        [
-            np.cumsum(part) - part
-            for part in np.split(counts, forest.leaf_start[1:-1])
-        ]
-    )
+    start = np.concatenate([np.cumsum(part) - part for part in np.split(counts, forest.leaf_start[1:-1])])
     return Members(rows, start, start + counts)
 
 

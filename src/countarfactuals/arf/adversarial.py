@@ -29,53 +29,58 @@ class Training(NamedTuple):
     accuracies: tuple[float, ...]
 
 
+class Settings(NamedTuple):
+    """How forests are grown, and when the rounds end."""
+
+    n_trees: int
+    max_features: int  # columns tried per split
+    always: np.ndarray  # int64, columns tried at every split besides
+    min_real: int  # least number of real in-bag rows per leaf
+    n_drawn: int  # real rows, and synthetic rows, drawn per tree
+    max_iter: int
+    delta: float
+    early_stopping: bool
+
+
 def train(
     matrix: np.ndarray,
     layout: Layout,
-    *,
-    n_trees: int,
-    max_features: int,
-    always: np.ndarray,
-    min_real: int,
-    n_drawn: int,
-    max_iter: int,
-    delta: float,
-    early_stopping: bool,
+    settings: Settings,
     rng: np.random.Generator,
-    n_jobs: int | None,
-    report: Callable[[int, float], None],
+    n_jobs: int | None = None,
+    report: Callable[[int, float], None] = lambda number, accuracy: None,
 ) -> Training:
     """Run the rounds; `report` is told each round's number and accuracy."""
     coding = code_columns(matrix, layout)
     n = matrix.shape[0]
     codes = np.concatenate([coding.codes, np.empty_like(coding.codes)], axis=1)
 
-    def grow(round_rng: np.random.Generator) -> Growth:
+    def grow() -> Growth:
         return grow_forest(
             codes,
             coding,
             layout,
-            n_trees=n_trees,
-            max_features=max_features,
-            always=always,
-            min_real=min_real,
-            n_drawn=n_drawn,
-            rng=round_rng,
+            n_trees=settings.n_trees,
+            max_features=settings.max_features,
+            always=settings.always,
+            min_real=settings.min_real,
+            n_drawn=settings.n_drawn,
+            rng=rng,
             n_jobs=n_jobs,
         )
 
     for real, synthetic in zip(coding.codes, codes[:, n:], strict=True):
         synthetic[:] = real[rng.integers(0, n, n)]
-    kept = grow(rng)
+    kept = grow()
     accuracies = [kept.accuracy]
     report(0, kept.accuracy)
-    while accuracies[-1] > 0.5 + delta and len(accuracies) <= max_iter:
+    while accuracies[-1] > 0.5 + settings.delta and len(accuracies) <= settings.max_iter:
         _resample_within_leaves(coding.codes, kept.members, kept.forest.leaf_start, _seed(rng), codes[:, n:])
-        new = grow(rng)
+        new = grow()
         accuracies.append(new.accuracy)
         report(len(accuracies) - 1, new.accuracy)
-        fooled = new.accuracy <= 0.5 + delta or (early_stopping and new.accuracy >= accuracies[-2])
-        if fooled or len(accuracies) > max_iter:
+        fooled = new.accuracy <= 0.5 + settings.delta or (settings.early_stopping and new.accuracy >= accuracies[-2])
+        if fooled or len(accuracies) > settings.max_iter:
             break
         kept = new
     return Training(kept, tuple(accuracies))

@@ -15,7 +15,7 @@ from countarfactuals.arf.evidence import Evidence, log_sum_columns, tree_log_wei
 from countarfactuals.arf.forest import Forest
 from countarfactuals.arf.leaves import LeafTable
 
-_BLOCK = 512  # conditions per task: enough to keep a tree in the cache, few enough to share out
+_BLOCK = 1024  # conditions per task: many share one reading of the leaves, few enough to share out
 
 
 def log_density(forest: Forest, leaves: LeafTable, evidence: Evidence, n_jobs: int | None = None) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from numbers import Integral, Real
 from typing import Any, Self
@@ -18,12 +18,13 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from countarfactuals.arf.adversarial import train
+from countarfactuals.arf.adversarial import Settings, train
 from countarfactuals.arf.density import log_density
 from countarfactuals.arf.evidence import FREE, PRESENT, Evidence, LeafWeights, leaf_weights
 from countarfactuals.arf.expectation import expect_levels, expect_number
 from countarfactuals.arf.forest import Forest, Layout
 from countarfactuals.arf.given import merge, parse_given
+from countarfactuals.arf.leaf_size import choose_leaf_size
 from countarfactuals.arf.leaves import GLOBAL, LOCAL, UNBOUNDED, LeafOptions, LeafTable, fit_leaves
 from countarfactuals.arf.sampling import draw_rows, round_inside
 from countarfactuals.arf.storage import read_archive, write_archive
@@ -53,8 +54,8 @@ class AdversarialRandomForest(BaseEstimator):
     n_estimators : int
         Number of trees.
     min_samples_leaf : int or "auto"
-        Least number of real rows, of those drawn for the tree, in each leaf. "auto" grows slowly with the data, see
-        `auto_min_samples_leaf`.
+        Least number of real rows, of those drawn for the tree, in each leaf. "auto" chooses it by the held-out
+        likelihood of small pilot forests (`min_samples_leaf_` afterwards).
     max_features : "sqrt", int, float or None
         Columns tried per split: max(2, ⌊√p⌋), a number, a share, or all of them.
     max_iter : int
@@ -141,36 +142,30 @@ class AdversarialRandomForest(BaseEstimator):
         options = self._leaf_options()
         schema = Schema.infer(X)
         matrix = schema.encode(X)
-        n, p = matrix.shape
+        n = len(matrix)
         if n < 2:
             raise DataError(f"A density needs at least 2 rows, got {n}. Pass more data.")
         layout = Layout.of(schema)
-        training = train(
-            matrix,
-            layout,
-            n_trees=_check_int("n_estimators", self.n_estimators, 1),
-            max_features=self._n_features_tried(p),
-            always=np.array([schema.index(name) for name in self._always_split()], np.int64),
-            min_real=self._min_real(n),
-            n_drawn=self._n_drawn(n),
-            max_iter=_check_int("max_iter", self.max_iter, 0),
-            delta=_check_float("delta", self.delta, 0.0, 0.5),
-            early_stopping=bool(self.early_stopping),
-            rng=np.random.default_rng(self.random_state),
-            n_jobs=self.n_jobs,
-            report=self._report,
-        )
+        rng = np.random.default_rng(self.random_state)
+        settings = self._settings(schema, n)
+        if self.min_samples_leaf == "auto":
+            pilot_rng = rng.spawn(1)[0]
+            settings = settings._replace(min_real=choose_leaf_size(matrix, layout, settings, pilot_rng, self.n_jobs))
+        training = train(matrix, layout, settings, rng, self.n_jobs, self._report)
         leaves = fit_leaves(training.growth.forest, training.growth.members, matrix, layout, options, self.n_jobs)
-        self._set_fitted(schema, training.growth.forest, leaves, training.accuracies)
+        self._set_fitted(schema, training.growth.forest, leaves, training.accuracies, settings.min_real)
         self._warn_if_distinguishable()
         return self
 
-    def _set_fitted(self, schema: Schema, forest: Forest, leaves: LeafTable, accuracies: Sequence[float]) -> None:
+    def _set_fitted(
+        self, schema: Schema, forest: Forest, leaves: LeafTable, accuracies: Sequence[float], min_samples_leaf: int
+    ) -> None:
         self.schema_ = schema
         self.forest_ = forest
         self.leaves_ = leaves
         self.accuracies_ = tuple(accuracies)
         self.n_rounds_ = len(accuracies)
+        self.min_samples_leaf_ = min_samples_leaf
         self.n_features_in_ = len(schema.columns)
         self.feature_names_in_ = np.array(schema.names, dtype=object)
 
@@ -183,8 +178,8 @@ class AdversarialRandomForest(BaseEstimator):
         if last > _HIGH_ACCURACY and last > 0.5 + self.delta:
             warnings.warn(
                 f"A forest still tells the data from what this density produces with accuracy {last:.2f} (0.5 would be "
-                "ideal): the density misses structure. More rows, a smaller min_samples_leaf, max_features=None, a larger "
-                "max_iter or early_stopping=False may help.",
+                "ideal): the density misses structure. More rows, a smaller min_samples_leaf, max_features=None, a "
+                "larger max_iter or early_stopping=False may help.",
                 DensityWarning,
                 stacklevel=3,
             )
@@ -233,13 +228,15 @@ class AdversarialRandomForest(BaseEstimator):
         evidence = parse_given(given, schema, leaves.missing_of >= 0)
         return schema.decode(self._draw(evidence, n_samples, random_state))
 
-    def impute(self, X: Any, n_imputations: int = 1, *, method: str = "sample", random_state: RandomState = None) -> Any:
+    def impute(
+        self, X: Any, n_imputations: int = 1, *, method: str = "sample", random_state: RandomState = None
+    ) -> Any:
         """Fill missing cells given the rest of the row.
 
         `method="sample"` draws them jointly; "expected" takes the mean of a number and the likeliest level of a
         category. With several imputations a list of frames is returned, otherwise one frame.
         """
-        schema, _, leaves = self._fitted()
+        schema, _, _ = self._fitted()
         _check_int("n_imputations", n_imputations, 1)
         _check_choice("method", method, ("sample", "expected"))
         matrix = schema.encode(X)
@@ -257,6 +254,8 @@ class AdversarialRandomForest(BaseEstimator):
                 for one in filled:
                     one[holes] = self._fill_expected(evidence)
         frames = [schema.decode(one) for one in filled]
+        if isinstance(X, pd.DataFrame) and schema.backend == "pandas":
+            frames = [frame.set_index(X.index) for frame in frames]
         return frames[0] if n_imputations == 1 else frames
 
     def _draw(self, evidence: Evidence, n_samples: int, random_state: RandomState) -> np.ndarray:
@@ -322,10 +321,12 @@ class AdversarialRandomForest(BaseEstimator):
             "parameters": parameters,
             "schema": schema.to_dict(),
             "accuracies": self.accuracies_,
+            "min_samples_leaf": self.min_samples_leaf_,
             "depth": forest.depth,
+            "closed": leaves.closed,
         }
         arrays = {f"forest.{name}": value for name, value in forest._asdict().items() if name != "depth"}
-        arrays |= {f"leaves.{name}": value for name, value in leaves._asdict().items()}
+        arrays |= {f"leaves.{name}": value for name, value in leaves._asdict().items() if name != "closed"}
         write_archive(path, meta, arrays)
 
     @classmethod
@@ -334,12 +335,14 @@ class AdversarialRandomForest(BaseEstimator):
         meta, arrays = read_archive(path, _FORMAT, _VERSION)
         try:
             estimator = cls(**meta["parameters"])
-            names = [name for name in Forest._fields if name != "depth"]
-            forest = Forest(*(arrays[f"forest.{name}"] for name in names), depth=int(meta["depth"]))
-            leaves = LeafTable(*(arrays[f"leaves.{name}"] for name in LeafTable._fields))
-            estimator._set_fitted(Schema.from_dict(meta["schema"]), forest, leaves, meta["accuracies"])
+            forest = _take(Forest, "forest", arrays, depth=int(meta["depth"]))
+            leaves = _take(LeafTable, "leaves", arrays, closed=bool(meta["closed"]))
+            schema = Schema.from_dict(meta["schema"])
+            estimator._set_fitted(schema, forest, leaves, meta["accuracies"], int(meta["min_samples_leaf"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise StorageError(f"{os.fspath(path)!r} lacks or garbles a part: {error}. Save the forest again.") from error
+            raise StorageError(
+                f"{os.fspath(path)!r} lacks or garbles a part: {error}. Save the forest again."
+            ) from error
         return estimator
 
     # Checks
@@ -369,7 +372,7 @@ class AdversarialRandomForest(BaseEstimator):
             return
         schema, forest, leaves = self._fitted()
         rest = evidence.rows(impossible[:1])
-        for j in np.flatnonzero(rest.kind[0] != FREE):
+        for j in np.flatnonzero(rest.kind[0] != FREE).tolist():
             fewer = rest.without(j)
             if log_density(forest, leaves, fewer)[0] == -np.inf:
                 rest = fewer
@@ -377,8 +380,8 @@ class AdversarialRandomForest(BaseEstimator):
         which = f"Condition {impossible[0]} " if len(evidence.kind) > 1 else "The condition "
         together = "on its own" if len(clash) == 1 else "together"
         raise EvidenceError(
-            f"{which}has probability 0: no leaf allows what it says of {listed(clash)} {together}. Widen or drop one of "
-            "these conditions, or fit with alpha > 0 and finite_bounds=None."
+            f"{which}has probability 0: no leaf allows what it says of {listed(clash)} {together}. Widen or drop one "
+            "of these conditions, or fit with alpha > 0 and finite_bounds=None."
         )
 
     def _leaf_options(self) -> LeafOptions:
@@ -399,12 +402,18 @@ class AdversarialRandomForest(BaseEstimator):
     def _always_split(self) -> Sequence[Any]:
         return [self.always_split] if isinstance(self.always_split, str) else list(self.always_split)
 
-    def _min_real(self, n: int) -> int:
-        if self.min_samples_leaf == "auto":
-            return auto_min_samples_leaf(n)
-        if isinstance(self.min_samples_leaf, str):
-            raise ParameterError(f"min_samples_leaf must be 'auto' or an integer from 1, got {self.min_samples_leaf!r}.")
-        return _check_int("min_samples_leaf", self.min_samples_leaf, 1)
+    def _settings(self, schema: Schema, n: int) -> Settings:
+        auto = isinstance(self.min_samples_leaf, str) and self.min_samples_leaf == "auto"
+        return Settings(
+            n_trees=_check_int("n_estimators", self.n_estimators, 1),
+            max_features=self._n_features_tried(len(schema.columns)),
+            always=np.array([schema.index(name) for name in self._always_split()], np.int64),
+            min_real=1 if auto else _check_int("min_samples_leaf", self.min_samples_leaf, 1, "'auto' or "),
+            n_drawn=self._n_drawn(n),
+            max_iter=_check_int("max_iter", self.max_iter, 0),
+            delta=_check_float("delta", self.delta, 0.0, 0.5),
+            early_stopping=bool(self.early_stopping),
+        )
 
     def _n_features_tried(self, p: int) -> int:
         asked = self.max_features
@@ -435,19 +444,19 @@ class AdversarialRandomForest(BaseEstimator):
         return min(max(drawn, 1), n - 1)  # one row at least stays out of bag
 
 
-def auto_min_samples_leaf(n: int) -> int:
-    """Least number of real in-bag rows per leaf for n rows of data."""
-    return max(2, round(12 * (n / 5000) ** 0.4))
+def _take(kind: Any, prefix: str, arrays: Mapping[str, np.ndarray], **rest: Any) -> Any:
+    """A named tuple from the stored arrays of that prefix and the rest."""
+    return kind(**{name: arrays[f"{prefix}.{name}"] for name in kind._fields if name not in rest}, **rest)
 
 
-def _check_int(name: str, value: Any, least: int) -> int:
+def _check_int(name: str, value: Any, least: int, others: str = "") -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ParameterError(f"{name} must be an integer from {least}, got {value!r}.")
+        raise ParameterError(f"{name} must be {others}an integer from {least}, got {value!r}.")
     return int(value)
 
 
 def _check_float(name: str, value: Any, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high or math.isinf(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high or math.isinf(value):
         allowed = f"in [{low:g}, {high:g}]" if high < math.inf else f"from {low:g}"
         raise ParameterError(f"{name} must be a finite number {allowed}, got {value!r}.")
     return float(value)

@@ -112,13 +112,17 @@ class _Plan(NamedTuple):
 def _plan(leaves: LeafTable, evidence: Evidence) -> _Plan:
     kind, is_number = evidence.kind, leaves.number_of >= 0
     is_point, is_other = kind == POINT, (kind == INTERVALS) | (kind == ANY_OF)
-    presence = np.where(kind == FREE, -1, kind != IS_MISSING)[:, leaves.missing_of >= 0]
+    presence = np.where(kind == FREE, -1, kind != IS_MISSING)
+
+    def chosen(cells: np.ndarray, columns: np.ndarray, dtype: type) -> np.ndarray:
+        return np.ascontiguousarray(cells[:, columns], dtype)  # NumPy gives the choice column by column
+
     return _Plan(
-        point=np.where(is_point, evidence.value, 0.0)[:, is_number],
-        is_asked=is_point[:, is_number].astype(np.float64),
+        point=chosen(np.where(is_point, evidence.value, 0.0), is_number, np.float64),
+        is_asked=chosen(is_point, is_number, np.float64),
         asks_all=is_point[:, is_number].all(axis=1),
-        level=np.where(is_point, evidence.value, -1.0)[:, ~is_number].astype(np.int32),
-        presence=presence.astype(np.int8),
+        level=chosen(np.where(is_point, evidence.value, -1.0), ~is_number, np.int32),
+        presence=chosen(presence, leaves.missing_of >= 0, np.int8),
         others=np.argsort(~is_other, axis=1, kind="stable").astype(np.int32),
         n_others=is_other.sum(axis=1),
     )
@@ -239,7 +243,7 @@ def _open_branches(forest, evidence, i, node):  # type: ignore[no-untyped-def]
     """Which branches of a node the condition leaves open."""
     j = forest.feature[node]
     kind = evidence.kind[i, j]
-    if kind == FREE or kind == PRESENT:
+    if kind in (FREE, PRESENT):
         return True, True
     if kind == IS_MISSING:
         return forest.missing_left[node], not forest.missing_left[node]
@@ -303,12 +307,8 @@ def _walk(forest, leaves, evidence, plan, listing):  # type: ignore[no-untyped-d
     for tree in range(n_trees):
         _descend(feature, threshold, child, value, forest.root[tree], at, active)
         for i in range(n):
-            sum_log = -math.inf
-            stack[0] = at[i]
-            depth = 1
-            while depth > 0:
-                depth -= 1
-                node = stack[depth]
+            sum_log, node, depth = -math.inf, at[i], 0
+            while True:
                 while feature[node] >= 0:
                     x, cut = value[i, feature[node]], threshold[node]
                     if (x <= cut) | (x > cut):
@@ -324,21 +324,27 @@ def _walk(forest, leaves, evidence, plan, listing):  # type: ignore[no-untyped-d
                 for k in range(presence.shape[1]):
                     if presence[i, k] >= 0:
                         total += missing[leaf, k, presence[i, k]]
-                total += _log_levels(wanted, level_start, level, level_logp, rest_logp, i, leaf)
+                if wanted.shape[1] > 0:
+                    total += _log_levels(wanted, level_start, level, level_logp, rest_logp, i, leaf)
                 if n_others[i] > 0:
                     total += _log_others(forest, leaves, evidence, plan, i, leaf)
-                if total == -math.inf or (closed and _is_outside(point, is_asked, low, high, i, leaf)):
-                    continue
+                if closed and _is_outside(point, is_asked, low, high, i, leaf):
+                    total = -math.inf
                 if asks_all[i]:
                     total += _log_all_points(point, mu, sigma, log_norm, i, leaf)
                 else:
                     total += _log_points(point, is_asked, mu, sigma, log_norm, i, leaf)
-                sum_log = total if sum_log == -math.inf else log_add(sum_log, total)
-                if listing:
-                    if n_seen == len(seen):
-                        seen, seen_leaf, seen_log = _doubled(seen), _doubled(seen_leaf), _doubled(seen_log)
-                    seen[n_seen], seen_leaf[n_seen], seen_log[n_seen] = i, leaf, total
-                    n_seen += 1
+                if total > -math.inf:
+                    sum_log = total if sum_log == -math.inf else log_add(sum_log, total)
+                    if listing:
+                        if n_seen == len(seen):
+                            seen, seen_leaf, seen_log = _doubled(seen), _doubled(seen_leaf), _doubled(seen_log)
+                        seen[n_seen], seen_leaf[n_seen], seen_log[n_seen] = i, leaf, total
+                        n_seen += 1
+                if depth == 0:
+                    break
+                depth -= 1
+                node = stack[depth]
             per_tree[tree, i] = sum_log
     return per_tree, seen[:n_seen].copy(), seen_leaf[:n_seen].copy(), seen_log[:n_seen].copy()
 

@@ -42,7 +42,7 @@ Cell = tuple[int, list[tuple[float, float]]]  # kind of evidence; intervals, or 
 
 
 def parse_given(given: Any, schema: Schema, can_be_missing: np.ndarray) -> Evidence:
-    """The evidence that a user's `given` states; `can_be_missing` tells which columns had missing values in training."""
+    """The evidence that `given` states; `can_be_missing` tells which columns had missing values in training."""
     if given is None:
         return Evidence.empty(1, len(schema.columns))
     if isinstance(given, Mapping):
@@ -54,7 +54,7 @@ def parse_given(given: Any, schema: Schema, can_be_missing: np.ndarray) -> Evide
                 f"{listed(given, 3) or 'nothing'}."
             )
         return _from_mappings(given, schema, can_be_missing)
-    if isinstance(given, str | bytes) or isinstance(given, Real) or callable(given):
+    if isinstance(given, str | bytes | Real) or callable(given):
         raise EvidenceTypeError(
             f"`given` must be a dict (column: condition), a list of dicts or a frame, got {given!r}. "
             f"For example given={{{schema.names[0]!r}: …}}."
@@ -151,8 +151,8 @@ def _points(values: Sequence[float]) -> Cell:
 def _value(part: Any, column: Column, said: Any) -> float:
     if isinstance(part, bool | np.bool_) or not isinstance(part, Real) or math.isnan(part) or math.isinf(part):
         raise EvidenceTypeError(
-            f"The condition on {column.name!r} ({column.kind}) must be a finite number, (low, high) with None for an open "
-            f"end, a list of such intervals, a collection of numbers, or MISSING; got {said!r}."
+            f"The condition on {column.name!r} ({column.kind}) must be a finite number, (low, high) with None for an "
+            f"open end, a list of such intervals, a collection of numbers, or MISSING; got {said!r}."
         )
     if column.kind is Kind.INTEGER and float(part) != round(float(part)):
         raise _not_an_integer(column, part)
@@ -213,8 +213,8 @@ def merge(rows: Evidence, given: Evidence, matrix: np.ndarray) -> tuple[Evidence
     if len(given.kind) == 1:
         given = given.repeated(len(rows.kind))
     contradicted = np.zeros(len(matrix), np.bool_)
-    for j in np.flatnonzero((given.kind != FREE).any(axis=0)):
-        for i in np.flatnonzero((given.kind[:, j] != FREE) & (rows.kind[:, j] != FREE)):
+    for j in np.flatnonzero((given.kind != FREE).any(axis=0)).tolist():
+        for i in np.flatnonzero((given.kind[:, j] != FREE) & (rows.kind[:, j] != FREE)).tolist():
             contradicted[i] |= not _contains(given, i, j, matrix[i, j])
     take = rows.kind == FREE
     merged = given._replace(

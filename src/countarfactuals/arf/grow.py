@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from countarfactuals.arf.random import next_below, next_uint64
+from countarfactuals.arf.random import next_below
 
 MISSING = 65535  # the code of a missing value, above every rank and level
 MAX_CODES = 65534
@@ -196,9 +196,97 @@ def _count_real(rows, start, end, n_real):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, inline="always")
+def _find_split(codes, n_levels, max_features, always, min_real, bag, start, n_r, n, state, room):  # type: ignore[no-untyped-def]
+    """The best split of a node: column (−1 for none), largest code left, missing on the left, left levels."""
+    best, best_column, best_cut, best_side = 1e-9, -1, 0, False
+    goes_left, best_goes_left = room.goes_left, room.best_goes_left
+    columns, is_always, buffer = room.columns, room.is_always, room.buffer
+    real, total, share = room.real, room.total, room.share
+    n_columns, n_always = len(codes), len(always)
+    tried, i = 0, 0
+    while i < n_always or (tried < max_features and i - n_always < n_columns):
+        if i < n_always:
+            j = always[i]
+        else:  # the next column of a random order that is drawn only as far as it is needed
+            k = i - n_always
+            other = k + next_below(state, n_columns - k)
+            j = columns[other]
+            columns[other], columns[k] = columns[k], j
+        i += 1
+        if is_always[j] and i > n_always:
+            continue
+        cut, side = 0, False
+        if n_levels[j] > 0:
+            gain = _cut_levels(codes[j], bag, start, n_r, n, n_levels[j], min_real, real, total, share, goes_left)
+        else:
+            gain, cut, side = _cut_number(codes[j], bag, start, n_r, n, min_real, buffer, real, total)
+        if gain >= 0.0 and i > n_always:
+            tried += 1
+        if gain > best:
+            best, best_column, best_cut, best_side = gain, j, cut, side
+            if n_levels[j] > 0:
+                best_goes_left[: n_levels[j] + 1] = goes_left[: n_levels[j] + 1]
+    return best_column, best_cut, best_side, best_goes_left
+
+
+class _Room(NamedTuple):
+    """Scratch space for one tree."""
+
+    columns: np.ndarray
+    is_always: np.ndarray
+    buffer: np.ndarray
+    real: np.ndarray
+    total: np.ndarray
+    share: np.ndarray
+    goes_left: np.ndarray
+    best_goes_left: np.ndarray
+
+
+@njit(nogil=True, cache=True)
+def _make_room(n_levels, always, n_bag):  # type: ignore[no-untyped-def]
+    size = max(_MAX_BINS, n_levels.max() + 1)
+    is_always = np.zeros(len(n_levels), np.bool_)
+    for j in always:
+        is_always[j] = True
+    return _Room(
+        np.arange(len(n_levels)),
+        is_always,
+        np.empty(n_bag, np.uint16),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size),
+        np.empty(size, np.bool_),
+        np.empty(size, np.bool_),
+    )
+
+
+@njit(nogil=True, cache=True, inline="always")
 def _push(stack, depth, node, start, end, out_start, out_end):  # type: ignore[no-untyped-def]
     stack[depth, 0], stack[depth, 1], stack[depth, 2] = node, start, end
     stack[depth, 3], stack[depth, 4] = out_start, out_end
+
+
+@njit(nogil=True, cache=True)
+def _vote(out, out_start, out_end, share, votes, n_votes):  # type: ignore[no-untyped-def]
+    """Out-of-bag rows of a leaf vote with the leaf's in-bag share of real rows, less one half."""
+    vote = np.int64(share * VOTE_SCALE) - VOTE_SCALE // 2
+    for k in range(out_start, out_end):
+        votes[out[k]] += vote
+        n_votes[out[k]] += 1
+
+
+@njit(nogil=True, cache=True)
+def _store_levels(bits, n_words, goes_left, n_levels):  # type: ignore[no-untyped-def]
+    """Append a set of levels; returns the array (grown if needed) and how much of it is used."""
+    n_new = (n_levels >> 6) + 1
+    if n_words + n_new > len(bits):
+        grown = np.zeros(2 * (n_words + n_new), np.uint64)
+        grown[:n_words] = bits[:n_words]
+        bits = grown
+    for k in range(n_levels):
+        if goes_left[k]:
+            bits[n_words + (k >> 6)] |= np.uint64(1) << np.uint64(k & 63)
+    return bits, n_words + n_new
 
 
 @njit(nogil=True, cache=True)
@@ -207,125 +295,57 @@ def grow_tree(codes, n_levels, max_features, always, min_real, n_drawn, seed, vo
 
     `codes` is (p, 2n); `n_levels[j]` is 0 for ranked columns and the number of levels for unordered ones.
     """
-    n_columns, n_rows = codes.shape
+    n_rows = codes.shape[1]
     n_real = n_rows // 2
     state = np.array([seed], dtype=np.uint64)
-    next_uint64(state)
-    bag = np.empty(2 * n_drawn, np.int32)
-    out = np.empty(n_rows - 2 * n_drawn, np.int32)
+    bag, out = np.empty(2 * n_drawn, np.int32), np.empty(n_rows - 2 * n_drawn, np.int32)
     _draw_rows(0, n_real, n_drawn, state, bag[:n_drawn], out[: n_real - n_drawn])
     _draw_rows(n_real, n_real, n_drawn, state, bag[n_drawn:], out[n_real - n_drawn :])
+    room, spare = _make_room(n_levels, always, 2 * n_drawn), np.empty(n_rows, np.int32)
 
     most_leaves = max(1, n_drawn // min_real)
-    n_nodes = 2 * most_leaves + 1
-    feature = np.full(n_nodes, -1, np.int32)
-    child = np.zeros(n_nodes, np.int32)
-    left_max_code = np.zeros(n_nodes, np.uint16)
-    right_min_code = np.zeros(n_nodes, np.uint16)
-    missing_goes_left = np.zeros(n_nodes, np.bool_)
-    words = np.full(n_nodes, -1, np.int32)
-    bits = np.zeros(16, np.uint64)
-    n_words = 0
-    leaf_rows = np.empty(n_real, np.int32)
-    leaf_start = np.zeros(most_leaves + 1, np.int32)
+    feature, child = np.full(2 * most_leaves, -1, np.int32), np.zeros(2 * most_leaves, np.int32)
+    left_max, right_min = np.zeros(2 * most_leaves, np.uint16), np.zeros(2 * most_leaves, np.uint16)
+    missing_left, words = np.zeros(2 * most_leaves, np.bool_), np.full(2 * most_leaves, -1, np.int32)
+    bits, n_words = np.zeros(16, np.uint64), 0
+    leaf_rows, leaf_start = np.empty(n_real, np.int32), np.zeros(most_leaves + 1, np.int32)
     n_leaves, n_listed = 0, 0
-
-    most_levels = 0
-    for j in range(n_columns):
-        most_levels = max(most_levels, n_levels[j])
-    size = max(_MAX_BINS, most_levels + 1)
-    real, total, share = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size)
-    goes_left, best_goes_left = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
-    buffer = np.empty(2 * n_drawn, np.uint16)
-    spare = np.empty(n_rows, np.int32)
-    columns = np.arange(n_columns)
-    is_always = np.zeros(n_columns, np.bool_)
-    for j in always:
-        is_always[j] = True
 
     stack = np.empty((most_leaves + 2, 5), np.int64)
     _push(stack, 0, 0, 0, 2 * n_drawn, 0, len(out))
     depth, used = 1, 1
     while depth > 0:
         depth -= 1
-        node, start, end = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        out_start, out_end = stack[depth, 3], stack[depth, 4]
-        n = end - start
+        node, start, end, out_start, out_end = stack[depth]
         n_r = _count_real(bag, start, end, n_real)
-
-        best, best_feature, best_cut, best_side = 1e-9, -1, 0, False
-        if n_r >= 2 * min_real and n_r < n:
-            tried, i, n_always = 0, 0, len(always)
-            while i < n_always or (tried < max_features and i - n_always < n_columns):
-                if i < n_always:
-                    j = always[i]
-                else:
-                    k = i - n_always
-                    other = k + next_below(state, n_columns - k)
-                    j = columns[other]
-                    columns[other] = columns[k]
-                    columns[k] = j
-                i += 1
-                if is_always[j] and i > n_always:
-                    continue
-                if n_levels[j] > 0:
-                    cut, side = 0, False
-                    gain = _cut_levels(
-                        codes[j], bag, start, n_r, n, n_levels[j], min_real, real, total, share, goes_left
-                    )
-                else:
-                    gain, cut, side = _cut_number(codes[j], bag, start, n_r, n, min_real, buffer, real, total)
-                if gain >= 0.0 and i > n_always:
-                    tried += 1
-                if gain > best:
-                    best, best_feature, best_cut, best_side = gain, j, cut, side
-                    if n_levels[j] > 0:
-                        goes_left, best_goes_left = best_goes_left, goes_left
-
-        if best_feature < 0:
+        j = -1
+        if n_r >= 2 * min_real and n_r < end - start:
+            j, cut, side, goes_left = _find_split(
+                codes, n_levels, max_features, always, min_real, bag, start, n_r, end - start, state, room
+            )
+        if j < 0:
             child[node] = n_leaves
-            vote = np.int64(n_r * VOTE_SCALE // max(n, 1)) - VOTE_SCALE // 2
-            for k in range(out_start, out_end):
-                votes[out[k]] += vote
-                n_votes[out[k]] += 1
-            for k in range(start, start + n_r):
-                leaf_rows[n_listed] = bag[k]
-                n_listed += 1
-            for k in range(out_start, out_end):
-                if out[k] >= n_real:
-                    break
-                leaf_rows[n_listed] = out[k]
-                n_listed += 1
+            _vote(out, out_start, out_end, n_r / (end - start), votes, n_votes)
+            n_out = _count_real(out, out_start, out_end, n_real)
+            leaf_rows[n_listed : n_listed + n_r] = bag[start : start + n_r]
+            leaf_rows[n_listed + n_r : n_listed + n_r + n_out] = out[out_start : out_start + n_out]
+            n_listed += n_r + n_out
             n_leaves += 1
             leaf_start[n_leaves] = n_listed
             continue
-
-        j, levels = best_feature, n_levels[best_feature]
-        is_cut = levels == 0
+        is_cut = n_levels[j] == 0
+        if not is_cut:
+            side = goes_left[n_levels[j]]
+            words[node] = n_words
+            bits, n_words = _store_levels(bits, n_words, goes_left, n_levels[j])
         middle, left_a, right_a = _partition(
-            codes[j], bag, start, end, is_cut, best_cut, best_side, levels, best_goes_left, spare
+            codes[j], bag, start, end, is_cut, cut, side, n_levels[j], goes_left, spare
         )
         out_middle, left_b, right_b = _partition(
-            codes[j], out, out_start, out_end, is_cut, best_cut, best_side, levels, best_goes_left, spare
+            codes[j], out, out_start, out_end, is_cut, cut, side, n_levels[j], goes_left, spare
         )
-        feature[node] = j
-        child[node] = used
-        if is_cut:
-            left_max_code[node] = max(left_a, left_b)
-            right_min_code[node] = min(right_a, right_b)
-            missing_goes_left[node] = best_side
-        else:
-            n_new = (levels >> 6) + 1
-            if n_words + n_new > len(bits):
-                grown = np.zeros(2 * (n_words + n_new), np.uint64)
-                grown[:n_words] = bits[:n_words]
-                bits = grown
-            words[node] = n_words
-            missing_goes_left[node] = best_goes_left[levels]
-            for k in range(levels):
-                if best_goes_left[k]:
-                    bits[n_words + (k >> 6)] |= np.uint64(1) << np.uint64(k & 63)
-            n_words += n_new
+        feature[node], child[node], missing_left[node] = j, used, side
+        left_max[node], right_min[node] = max(left_a, left_b, 0), min(right_a, right_b)
         _push(stack, depth, used + 1, middle, end, out_middle, out_end)
         _push(stack, depth + 1, used, start, middle, out_start, out_middle)
         depth += 2
@@ -334,9 +354,9 @@ def grow_tree(codes, n_levels, max_features, always, min_real, n_drawn, seed, vo
     return GrownTree(
         feature[:used].copy(),
         child[:used].copy(),
-        left_max_code[:used].copy(),
-        right_min_code[:used].copy(),
-        missing_goes_left[:used].copy(),
+        left_max[:used].copy(),
+        right_min[:used].copy(),
+        missing_left[:used].copy(),
         words[:used].copy(),
         bits[:n_words].copy(),
         leaf_rows,

@@ -67,7 +67,12 @@ class LeafOptions(NamedTuple):
 
 
 def fit_leaves(
-    forest: Forest, members: Members, matrix: np.ndarray, layout: Layout, options: LeafOptions, n_jobs: int | None = None
+    forest: Forest,
+    members: Members,
+    matrix: np.ndarray,
+    layout: Layout,
+    options: LeafOptions,
+    n_jobs: int | None = None,
 ) -> LeafTable:
     """Fit the parameters of all leaves to the real rows they hold."""
     is_number = layout.n_levels == 0
@@ -234,6 +239,12 @@ def _shortest_range(forest, members, table, columns, tree, epsilon):  # type: ig
 
 
 @njit(nogil=True, cache=True, inline="always")
+def _least_room(x):  # type: ignore[no-untyped-def]
+    """A length that counts as none beside x and is still told apart from it."""
+    return 1e-9 * max(abs(x), 1.0)
+
+
+@njit(nogil=True, cache=True, inline="always")
 def _closed(low, high, leaf_low, leaf_high, data_low, data_high, tiny, options):  # type: ignore[no-untyped-def]
     """Bounds with their open ends closed as the options ask."""
     if options.bounds == LOCAL:
@@ -244,6 +255,8 @@ def _closed(low, high, leaf_low, leaf_high, data_low, data_high, tiny, options):
         data_low, data_high = leaf_low, leaf_high
     if options.bounds != UNBOUNDED:
         margin = 0.5 * options.epsilon * (data_high - data_low)
+        if data_high - data_low + 2.0 * margin == 0.0:  # a constant column still needs some room
+            margin = _least_room(data_low)
         if low == -math.inf:
             low = data_low - margin
         if high == math.inf:
@@ -286,7 +299,7 @@ def _fit_numbers(forest, members, table, columns, data_low, data_high, step, opt
 def _spread_of_constant(n, a, b):  # type: ignore[no-untyped-def]
     """σ of a leaf without spread: half the room between the bounds as a 95 % interval, less with more rows."""
     sd = math.sqrt(2.0 / max(n, 1)) * 0.5 * (b - a) / _QNORM_975
-    return sd if sd > 0.0 else 1e-9 * max(abs(a), 1.0)  # the column is constant in the data
+    return sd if sd > 0.0 else _least_room(a)  # the column is constant in the data
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -28,7 +28,7 @@ def next_uint64(state: np.ndarray) -> np.uint64:
 @njit(nogil=True, cache=True, inline="always")
 def next_below(state: np.ndarray, n: int) -> int:
     """A random integer in 0 … n − 1, for n below 2³² (multiply and shift; the bias is under n / 2³²)."""
-    return np.int64(((next_uint64(state) >> _S32) * np.uint64(n)) >> _S32)
+    return np.int64(((next_uint64(state) >> _S32) * np.uint64(n)) >> _S32)  # type: ignore[return-value]
 
 
 def spawn_seeds(rng: np.random.Generator, n: int) -> np.ndarray:

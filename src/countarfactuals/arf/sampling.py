@@ -98,7 +98,7 @@ def _draw_cell(forest, leaves, evidence, i, j, leaf, step, u):  # type: ignore[n
             return math.nan
         u = (u - share) / (1.0 - share)
     k = -1
-    if kind == INTERVALS or kind == ANY_OF:
+    if kind in (INTERVALS, ANY_OF):
         k, u = _choose_alternative(forest, leaves, evidence, i, j, leaf, u)
         if kind == ANY_OF:
             return evidence.low[k]
@@ -171,8 +171,10 @@ def round_inside(x: float, low: float, high: float, step: float) -> float:
     if step == 0.0:
         return x
     scale = np.rint(1.0 / step)
-    least = math.ceil(low * scale) if low > -math.inf else -math.inf
-    most = math.floor(high * scale) if high < math.inf else math.inf
-    if least > most:
-        return x
-    return min(max(np.rint(x * scale), least), most) / scale
+    k = np.rint(x * scale)
+    # grid points are compared as the floats they are: 0.07 · 100 is a little above 7
+    if k / scale < low:
+        k += 1.0
+    elif k / scale > high:
+        k -= 1.0
+    return k / scale if low <= k / scale <= high else x

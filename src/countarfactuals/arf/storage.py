@@ -19,6 +19,7 @@ import numpy as np
 from countarfactuals.exceptions import StorageError
 
 _META = "meta"
+_UNREADABLE = (ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)
 
 
 def write_archive(path: str | os.PathLike[str], meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
@@ -28,7 +29,7 @@ def write_archive(path: str | os.PathLike[str], meta: Mapping[str, Any], arrays:
     text = np.frombuffer(json.dumps(dict(meta)).encode(), np.uint8)
     try:
         with unfinished.open("wb") as file:
-            np.savez(file, **{_META: text, **arrays})
+            np.savez(file, **{_META: text, **arrays})  # type: ignore[arg-type]
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -42,7 +43,7 @@ def read_archive(path: str | os.PathLike[str], format_name: str, version: int) -
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         meta = json.loads(bytes(arrays.pop(_META)))
-    except (ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+    except _UNREADABLE as error:
         raise StorageError(
             f"{os.fspath(path)!r} is no readable {format_name} file: it is damaged or was written by something else "
             f"({error}). Save the object again."
