@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
 INSTALLED := $(VENV)/.installed-
 # numba does not see edits of a function that a cached kernel calls in another file: one cache per state of the sources
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/countarfactuals/arf/*.py | cksum | cut -d' ' -f1)
 
-.PHONY: demo test test-full bench lint clean
+.PHONY: demo test test-full test-oldest bench lint clean
 
 demo: $(INSTALLED)test
 	$(BIN)/python examples/demo.py
@@ -14,8 +15,17 @@ demo: $(INSTALLED)test
 test: $(INSTALLED)test lint
 	$(BIN)/python -m pytest -q
 
-test-full: $(INSTALLED)test lint
-	$(BIN)/python -m pytest -q -m "full or not full"
+# everything, 10,000 cases per property, and once more with the oldest supported pandas and NumPy
+test-full: $(INSTALLED)test lint test-oldest
+	$(BIN)/python -m pytest -q -m "full or not full" --hypothesis-profile=full
+
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python -m pytest -q -p no:cacheprovider tests src
+
+$(OLDEST)/.installed: pyproject.toml oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c oldest.txt -e ".[test]"
+	touch $@
 
 lint: $(INSTALLED)test
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -33,4 +43,4 @@ $(INSTALLED)%: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) .numba_cache .mypy_cache .pytest_cache .ruff_cache

@@ -33,7 +33,10 @@ class Plausibility:
 def main() -> None:
     started = time.perf_counter()
     print("countarfactuals: a density of mixed tabular data")
-    print("The first run compiles the kernels, which takes about half a minute; later runs take seconds.", flush=True)
+    print(
+        "The first run compiles the kernels, which takes half a minute to a minute; later runs take seconds.",
+        flush=True,
+    )
     loan = load_loan()
     train, test = split(loan.X)
     show_data(loan.X)
@@ -56,7 +59,8 @@ def split(X: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 def show_data(X: pd.DataFrame) -> None:
     heading("1  The data")
     print(f"{len(X):,} generated loan applications: whole numbers, decimals, unordered and ordered categories.")
-    print("The process that made them is known, and with it the exact density of every row.\n")
+    print("The process that made them is known, and with it the exact density of every row.")
+    print("Ages and employment in years, money in euros (income per year), duration in months.\n")
     table(X.head(5))
 
 
@@ -95,7 +99,7 @@ def show_question(arf: AdversarialRandomForest, loan: Dataset, train: pd.DataFra
     summary = pd.DataFrame(
         {
             "share": [
-                float(np.exp(arf.log_probability(QUESTION)[0])),
+                float(np.exp(arf.log_probability(QUESTION))),
                 len(alike) / len(train),
                 len(truth) / len(drawn),
             ],
@@ -136,11 +140,11 @@ def show_plausibility(
         truth = "impossible" if np.isneginf(exact) else f"{exact:.1f}"
         print(
             f"  {name:<12} log density {log_density:.1f}   more plausible than {share:3.0%} of real rows   "
-            f"(exact log density: {truth})"
+            f"(exact: {truth})"
         )
     years = pd.DataFrame({"employment_years": [30.0, 30.0]})
     at_22, at_55 = arf.score_samples(years, given=[{"age": 22}, {"age": 55}])
-    print(f"\n30 years of employment are {np.exp(at_55 - at_22):,.0f} times as likely at age 55 as at age 22.")
+    print(f"\nBy the forest, 30 years of employment are {np.exp(at_55 - at_22):,.0f} times as likely at 55 as at 22.")
 
 
 def heading(text: str) -> None:

@@ -166,13 +166,20 @@ def test_automatic_leaf_size_of_a_few_rows(n):
 
 def test_warning_when_the_density_misses_structure():
     rng = np.random.default_rng(0)
-    z = rng.normal(size=(600, 1))
-    X = pd.DataFrame(z + 0.01 * rng.normal(size=(600, 4)), columns=list("abcd"))
-    arf = AdversarialRandomForest(n_estimators=10, max_iter=0, random_state=1)
+    X = rng.normal(size=(4000, 30)) @ (np.eye(30) + rng.normal(size=(30, 30)) / 3)
+    arf = AdversarialRandomForest(n_estimators=20, min_samples_leaf=20, random_state=1)
     with pytest.warns(DensityWarning, match=r"accuracy 0\.\d\d.*misses structure.*min_samples_leaf"):
         arf.fit(X)
-    assert arf.accuracies_[-1] > 0.65
+    assert arf.accuracies_[-1] > 0.6
     assert np.isfinite(arf.score(X))
+
+
+def test_no_warning_from_the_first_round_alone():
+    """Its accuracy is against independent columns and says nothing of the density."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1)) + 0.01 * rng.normal(size=(300, 4))
+    arf = AdversarialRandomForest(n_estimators=10, max_iter=0, random_state=1).fit(X)
+    assert arf.accuracies_[0] > 0.6
 
 
 def test_no_warning_where_columns_are_independent():
@@ -311,7 +318,6 @@ def test_always_split_names_columns():
     "bad", [{"always_split": 3}, {"random_state": -1}, {"random_state": "seed"}, {"n_jobs": 0}], ids=str
 )
 def test_other_bad_parameters(bad):
-    # DEFECT at the time of writing: these end in errors of Python, NumPy or joblib that do not name the parameter
     with pytest.raises(CountarfactualsError, match=next(iter(bad))):
         fit(two_sines(), **bad)
 
@@ -377,7 +383,6 @@ def test_files_of_a_loan_forest(tmp_path):
     ids=str,
 )
 def test_parameters_of_numpy_can_be_stored(tmp_path, parameters):
-    # DEFECT at the time of writing: fit takes NumPy's numbers, save ends in "int64 is not JSON serializable"
     arf = fit(two_sines(), **parameters)
     arf.save(tmp_path / "forest")
     assert AdversarialRandomForest.load(tmp_path / "forest").score(two_sines()) == arf.score(two_sines())
@@ -432,7 +437,6 @@ def test_flipped_bits(tmp_path, small_file):
     X = two_sines().head(40).assign(c=["a", "b"] * 20)
     path.write_bytes(small_file)
     expected = AdversarialRandomForest.load(path).score_samples(X)
-    # DEFECT at the time of writing: NotImplementedError and others of zipfile and NumPy's header reader come through
     told = 0
     places = np.random.default_rng(0).choice(len(small_file), 400, replace=False)
     tail = range(len(small_file) - 400, len(small_file), 3)  # the archive's directory

@@ -116,7 +116,6 @@ def test_columns_by_default_are_those_not_fixed():
     found = arf.expect(given={"age": 30, "color": "red"})
     assert list(found.columns)[:2] == ["price", "weight"]
     assert not any(name.startswith(("age", "color")) for name in found.columns)
-    # DEFECT at the time of writing: an interval does not fix a value, yet the column is left out
     assert "weight" in arf.expect(given={"weight": (0.0, 1.0)}).columns
     assert "color=red" in arf.expect(given={"color": ["red", "blue"]}).columns
 
@@ -202,7 +201,6 @@ def test_rows_without_holes_and_other_libraries():
 
 
 def test_the_index_of_a_pandas_frame_is_kept():
-    # DEFECT (or surprise) at the time of writing: the index is replaced by 0, 1, 2, …
     X = mixed().tail(10)
     assert list(fitted("mixed").impute(X).index) == list(X.index)
 

@@ -280,7 +280,6 @@ def test_constant_columns():
 
 
 def test_constant_columns_are_drawn_as_they_are():
-    # DEFECT at the time of writing: σ = step/√12 lets 8 % of the draws round to a neighbour (2 and 4 for 3)
     X = pd.DataFrame({"x": np.random.default_rng(0).normal(size=100), "integer": 3, "real": 0.25})
     drawn = fit(X).sample(500, random_state=1)
     assert (drawn["integer"] == 3).all()
@@ -292,7 +291,6 @@ def test_constant_columns_are_drawn_as_they_are():
 @pytest.mark.parametrize("epsilon", [0.0, 0.01])
 def test_constant_columns_under_all_options(family, finite_bounds, epsilon):
     """A row of the data can not have density 0, whatever stands for the room of a constant."""
-    # DEFECT at the time of writing: global bounds of a constant column are (5, 5], so all rows get −∞
     X = pd.DataFrame({"x": np.linspace(0.1, 1.1, 60) ** 2, "constant": 5.0})
     arf = fit(X, family=family, finite_bounds=finite_bounds, epsilon=epsilon)
     inside = X.iloc[1:-1]  # with epsilon = 0 the smallest value is outside (low, high]

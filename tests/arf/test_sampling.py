@@ -183,7 +183,7 @@ def test_numbers_lie_inside_their_interval_after_rounding(low, high):
     assert (drawn >= (-np.inf if low is None else low)).all()
     assert (drawn <= (np.inf if high is None else high)).all()
     if (low, high) not in ((2.001, 2.009), (2.004, 2.0051)):  # these hold no grid point
-        # DEFECT at the time of writing: 0.07 × 100 and 0.29 × 100 are not whole, so the grid point 0.07 is missed
+        # also where 0.07 × 100 and 0.29 × 100 are not whole
         np.testing.assert_array_equal(drawn, np.rint(drawn * 100) / 100)
 
 

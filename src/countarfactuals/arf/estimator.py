@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import version
 from numbers import Integral, Real
 from typing import Any, Self
@@ -20,12 +20,12 @@ from sklearn.base import BaseEstimator
 
 from countarfactuals.arf.adversarial import Settings, train
 from countarfactuals.arf.density import log_density
-from countarfactuals.arf.evidence import FREE, PRESENT, Evidence, LeafWeights, leaf_weights
+from countarfactuals.arf.evidence import FREE, POINT, PRESENT, Evidence, LeafWeights, leaf_weights
 from countarfactuals.arf.expectation import expect_levels, expect_number
 from countarfactuals.arf.forest import Forest, Layout
 from countarfactuals.arf.given import merge, parse_given
 from countarfactuals.arf.leaf_size import choose_leaf_size
-from countarfactuals.arf.leaves import GLOBAL, LOCAL, UNBOUNDED, LeafOptions, LeafTable, fit_leaves
+from countarfactuals.arf.leaves import AUTO, GLOBAL, LOCAL, UNBOUNDED, LeafOptions, LeafTable, fit_leaves
 from countarfactuals.arf.sampling import draw_rows, round_inside
 from countarfactuals.arf.storage import read_archive, write_archive
 from countarfactuals.exceptions import (
@@ -41,7 +41,7 @@ from countarfactuals.schema import Schema
 
 _FORMAT, _VERSION = "countarfactuals.AdversarialRandomForest", 1
 _SHARE_DRAWN = 0.632  # of the rows, per tree: as many as a bootstrap sample has distinct ones
-_HIGH_ACCURACY = 0.65
+_HIGH_ACCURACY = 0.6
 
 RandomState = int | np.random.Generator | np.random.SeedSequence | None
 
@@ -77,8 +77,9 @@ class AdversarialRandomForest(BaseEstimator):
         need bounds and take "global".
     epsilon : float
         Share of the range by which closed ends are widened, half on each side.
-    alpha : float
-        Laplace smoothing of level shares and shares of missing values; 0 gives unseen levels probability 0.
+    alpha : "auto" or float
+        Laplace smoothing of level shares and shares of missing values, in rows per level; 0 gives unseen levels
+        probability 0. "auto" is a tenth of a row per level, and one row for all levels together at most.
     n_jobs : int or None
         Threads. The result does not depend on it.
     random_state : int, Generator, SeedSequence or None
@@ -113,7 +114,7 @@ class AdversarialRandomForest(BaseEstimator):
         leaf_fit: str = "likelihood",
         finite_bounds: str | None = None,
         epsilon: float = 0.01,
-        alpha: float = 0.1,
+        alpha: float | str = "auto",
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: bool = False,
@@ -140,13 +141,17 @@ class AdversarialRandomForest(BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on a frame; `y` is ignored and there for scikit-learn's conventions."""
         options = self._leaf_options()
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
+            raise ParameterError(
+                f"n_jobs must be None or an integer other than 0 (−1 for all cores), got {self.n_jobs!r}."
+            )
         schema = Schema.infer(X)
         matrix = schema.encode(X)
         n = len(matrix)
         if n < 2:
             raise DataError(f"A density needs at least 2 rows, got {n}. Pass more data.")
         layout = Layout.of(schema)
-        rng = np.random.default_rng(self.random_state)
+        rng = _generator(self.random_state)
         settings = self._settings(schema, n)
         if self.min_samples_leaf == "auto":
             pilot_rng = rng.spawn(1)[0]
@@ -175,7 +180,8 @@ class AdversarialRandomForest(BaseEstimator):
 
     def _warn_if_distinguishable(self) -> None:
         last = self.accuracies_[-1]
-        if last > _HIGH_ACCURACY and last > 0.5 + self.delta:
+        # the first round's accuracy is against independent columns and says nothing of this density
+        if self.n_rounds_ > 1 and last > _HIGH_ACCURACY and last > 0.5 + self.delta:
             warnings.warn(
                 f"A forest still tells the data from what this density produces with accuracy {last:.2f} (0.5 would be "
                 "ideal): the density misses structure. More rows, a smaller min_samples_leaf, max_features=None, a "
@@ -213,11 +219,15 @@ class AdversarialRandomForest(BaseEstimator):
         """Mean log density of the rows."""
         return float(np.mean(self.score_samples(X)))
 
-    def log_probability(self, given: Any) -> np.ndarray:
-        """Log probability of each condition, or log density of its point parts; −∞ for what no leaf allows."""
+    def log_probability(self, given: Any) -> Any:
+        """Log probability of a condition, or log density of its point parts; −∞ for what no leaf allows.
+
+        A number for a dict, an array for a list of dicts or a frame.
+        """
         schema, forest, leaves = self._fitted()
         evidence = parse_given(given, schema, leaves.missing_of >= 0)
-        return log_density(forest, leaves, evidence, self.n_jobs)
+        log_total = log_density(forest, leaves, evidence, self.n_jobs)
+        return float(log_total[0]) if isinstance(given, Mapping) or given is None else log_total
 
     # Drawing
 
@@ -260,7 +270,7 @@ class AdversarialRandomForest(BaseEstimator):
 
     def _draw(self, evidence: Evidence, n_samples: int, random_state: RandomState) -> np.ndarray:
         schema, forest, leaves = self._fitted()
-        rng = np.random.default_rng(self.random_state if random_state is None else random_state)
+        rng = _generator(self.random_state if random_state is None else random_state)
         step = np.array([column.step for column in schema.columns])
         weights = self._weights(evidence)
         return draw_rows(forest, leaves, evidence, weights, step, n_samples, rng, self.n_jobs)
@@ -291,7 +301,7 @@ class AdversarialRandomForest(BaseEstimator):
         schema, forest, leaves = self._fitted()
         evidence = parse_given(given, schema, leaves.missing_of >= 0)
         if columns is None:
-            chosen = [j for j in range(len(schema.columns)) if (evidence.kind[:, j] == FREE).any()]
+            chosen = np.flatnonzero((evidence.kind != POINT).any(axis=0)).tolist()
         else:
             chosen = [schema.index(name) for name in ([columns] if isinstance(columns, str) else columns)]
         weights = self._weights(evidence)
@@ -396,11 +406,18 @@ class AdversarialRandomForest(BaseEstimator):
             likelihood=self.leaf_fit == "likelihood",
             bounds=bounds,
             epsilon=_check_float("epsilon", self.epsilon, 0.0, math.inf),
-            alpha=_check_float("alpha", self.alpha, 0.0, math.inf),
+            alpha=AUTO if isinstance(self.alpha, str) and self.alpha == "auto" else self._alpha(),
         )
 
+    def _alpha(self) -> float:
+        return _check_float("alpha", self.alpha, 0.0, math.inf, "'auto' or ")
+
     def _always_split(self) -> Sequence[Any]:
-        return [self.always_split] if isinstance(self.always_split, str) else list(self.always_split)
+        if isinstance(self.always_split, str):
+            return [self.always_split]
+        if not isinstance(self.always_split, Collection):
+            raise ParameterError(f"always_split must be a sequence of column names, got {self.always_split!r}.")
+        return list(self.always_split)
 
     def _settings(self, schema: Schema, n: int) -> Settings:
         auto = isinstance(self.min_samples_leaf, str) and self.min_samples_leaf == "auto"
@@ -455,11 +472,20 @@ def _check_int(name: str, value: Any, least: int, others: str = "") -> int:
     return int(value)
 
 
-def _check_float(name: str, value: Any, low: float, high: float) -> float:
+def _check_float(name: str, value: Any, low: float, high: float, others: str = "") -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high or math.isinf(value):
         allowed = f"in [{low:g}, {high:g}]" if high < math.inf else f"from {low:g}"
-        raise ParameterError(f"{name} must be a finite number {allowed}, got {value!r}.")
+        raise ParameterError(f"{name} must be {others}a finite number {allowed}, got {value!r}.")
     return float(value)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"random_state must be None, an integer from 0, a numpy Generator or a SeedSequence, got {random_state!r}."
+        ) from error
 
 
 def _check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:

@@ -70,9 +70,9 @@ class Evidence(NamedTuple):
 
     def without(self, column: int) -> Evidence:
         """The same conditions with one column free."""
-        kind = self.kind.copy()
-        kind[:, column] = FREE
-        return self._replace(kind=kind)
+        kind, value = self.kind.copy(), self.value.copy()
+        kind[:, column], value[:, column] = FREE, np.nan
+        return self._replace(kind=kind, value=value)
 
 
 class LeafWeights(NamedTuple):

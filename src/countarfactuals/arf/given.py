@@ -23,6 +23,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, Evidence
 from countarfactuals.exceptions import EvidenceError, EvidenceTypeError, listed
@@ -98,7 +99,7 @@ def _from_mappings(given: Sequence[Mapping[Any, Any]], schema: Schema, can_be_mi
 def _parse_cell(said: Any, column: Column) -> Cell:
     if said is MISSING:
         return IS_MISSING, []
-    if said is None or (isinstance(said, float) and math.isnan(said)):
+    if pd.api.types.is_scalar(said) and pd.isna(said):
         raise EvidenceError(
             f"The condition on {column.name!r} is {said!r}. Leave the column out to sum it over, or say MISSING for "
             "an empty cell."
@@ -111,7 +112,7 @@ def _parse_category(said: Any, column: Column) -> Cell:
         first = 0.0 if said[0] is None else _code(said[0], column)
         last = column.n_levels - 1.0 if said[1] is None else _code(said[1], column)
         codes = np.arange(first, last + 1)
-    elif isinstance(said, Collection) and not isinstance(said, str | bytes):
+    elif isinstance(said, Collection) and not isinstance(said, str | bytes | Mapping):
         codes = np.unique([_code(level, column) for level in said])
     else:
         return POINT, [(_code(said, column), math.nan)]
@@ -121,7 +122,7 @@ def _parse_category(said: Any, column: Column) -> Cell:
 
 
 def _code(level: Any, column: Column) -> float:
-    if level is None or level is MISSING:
+    if level is MISSING or (pd.api.types.is_scalar(level) and pd.isna(level)):
         raise EvidenceError(
             f"The condition on {column.name!r} mixes levels with {level!r}. Give levels only, or MISSING alone."
         )

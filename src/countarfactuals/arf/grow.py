@@ -8,9 +8,10 @@ Rows 0 … n − 1 are real, rows n … 2n − 1 synthetic.
    stand before the synthetic ones, so that no label is ever looked up.
 2. At a node, draw `max_features` columns that vary there; columns in `always` are tried on top.
 3. Count real and synthetic rows in bins between the node's smallest and largest code, about one bin per four rows,
-   and take the cut with the largest decrease of Gini impurity that leaves `min_real` real in-bag rows on each side.
-   Small nodes are cut exactly. Missing values are tried on either side and alone against the rest. Unordered
-   categories are put in the order of their share of real rows in this node; missing is one level more.
+   and take the cut with the largest decrease of Gini impurity that leaves `min_real` real in-bag rows on each side;
+   it is exact where the codes of a node span no more than 32 values. Missing values are tried on either side and
+   alone against the rest. Unordered categories are put in the order of their share of real rows in this node;
+   missing is one level more.
 4. Move all rows, in bag or out of it, to the children. A leaf out-of-bag row gets the leaf's in-bag share of real
    rows as its vote, so accuracy needs no second pass; the real rows of each leaf are listed for the leaf parameters.
 """

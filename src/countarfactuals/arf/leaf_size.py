@@ -20,7 +20,7 @@ from countarfactuals.arf.adversarial import Settings, train
 from countarfactuals.arf.density import log_density
 from countarfactuals.arf.evidence import Evidence
 from countarfactuals.arf.forest import Layout
-from countarfactuals.arf.leaves import UNBOUNDED, LeafOptions, fit_leaves
+from countarfactuals.arf.leaves import AUTO, UNBOUNDED, LeafOptions, fit_leaves
 
 LADDER = (3, 5, 8, 13, 21, 34, 55, 90)
 _FIRST = LADDER.index(8)
@@ -69,7 +69,7 @@ def _likelihood(
 ) -> float:
     """Mean log density of held-out rows, by leaves that give every row of known levels a positive one."""
     growth = train(trained, layout, settings, rng, n_jobs).growth
-    options = LeafOptions(uniform=False, likelihood=True, bounds=UNBOUNDED, epsilon=0.0, alpha=0.1)
+    options = LeafOptions(uniform=False, likelihood=True, bounds=UNBOUNDED, epsilon=0.0, alpha=AUTO)
     leaves = fit_leaves(growth.forest, growth.members, trained, layout, options, n_jobs)
     rows = Evidence.points(held_out, leaves.missing_of >= 0)
     return float(np.mean(log_density(growth.forest, leaves, rows, n_jobs)))

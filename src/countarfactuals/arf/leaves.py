@@ -27,6 +27,8 @@ from countarfactuals.arf.forest import Forest, Layout, Members, goes_left
 from countarfactuals.arf.truncnorm import fit_, log_norm_
 
 UNBOUNDED, LOCAL, GLOBAL = 0, 1, 2
+AUTO = -1.0
+_AUTO_ALPHA = 0.1
 _QNORM_975 = 1.959963984540054
 
 
@@ -63,7 +65,7 @@ class LeafOptions(NamedTuple):
     likelihood: bool
     bounds: int  # UNBOUNDED, LOCAL or GLOBAL
     epsilon: float
-    alpha: float
+    alpha: float  # or AUTO
 
 
 def fit_leaves(
@@ -133,7 +135,8 @@ def _fit_missing(forest, members, table, columns, share_missing, options, tree):
             count = 0
             for row in rows:
                 count += np.isnan(columns[j, row])
-            share = (count + options.alpha * share_missing[j]) / (len(rows) + options.alpha)
+            alpha = _AUTO_ALPHA if options.alpha == AUTO else options.alpha
+            share = (count + alpha * share_missing[j]) / (len(rows) + alpha)
             if not reaches(forest, leaf, j, math.nan):
                 share = 0.0
             elif not _present_reaches(forest, leaf, j, table.n_levels[j]):
@@ -287,7 +290,7 @@ def _fit_numbers(forest, members, table, columns, data_low, data_high, step, opt
             if options.uniform:
                 sd = math.inf
             elif options.likelihood:
-                mean, sd = _likelihood_fit(n, mean, sd, low, high, a, b, step[j])
+                mean, sd = _likelihood_fit(n, mean, sd, low, high, a, b, step[j], data_low[j] == data_high[j])
             elif sd == 0.0:
                 sd = _spread_of_constant(n, a, b)
             table.low[leaf, k], table.high[leaf, k] = low, high
@@ -303,14 +306,22 @@ def _spread_of_constant(n, a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _likelihood_fit(n, mean, sd, low, high, a, b, step):  # type: ignore[no-untyped-def]
+def _likelihood_fit(n, mean, sd, low, high, a, b, step, is_constant):  # type: ignore[no-untyped-def]
     """μ and σ by maximum likelihood."""
+    if is_constant and step > 0.0:
+        return mean, step / 12.0  # all that is drawn rounds to the one value there is
     least = step / math.sqrt(12.0)  # rounding alone spreads the unrounded values this much
-    if sd == 0.0 and least == 0.0:
+    if n == 0 or (sd == 0.0 and least == 0.0):
         return mean, _spread_of_constant(n, a, b)
     if n > 1:
         sd *= math.sqrt((n - 1) / n)
     return fit_(mean, max(sd, least), low, high)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _level_alpha(alpha, n_levels):  # type: ignore[no-untyped-def]
+    """Smoothing per level. AUTO weighs a tenth of a row, and all levels together one row at most."""
+    return min(_AUTO_ALPHA, 1.0 / n_levels) if alpha == AUTO else alpha
 
 
 @njit(nogil=True, cache=True)
@@ -333,8 +344,11 @@ def _fit_levels(forest, members, table, columns, options, tree):  # type: ignore
                 if not np.isnan(columns[j, row]):
                     count[np.int64(columns[j, row])] += 1
                     n += 1
-            alpha = options.alpha if n > 0 or options.alpha > 0.0 else 1.0  # nothing observed: all levels alike
-            total = n + alpha * (_n_reaching(forest, leaf, j, n_levels[j]) if alpha > 0.0 else 0)
+            n_reaching = _n_reaching(forest, leaf, j, n_levels[j])
+            alpha = _level_alpha(options.alpha, n_levels[j])
+            if n == 0 and alpha == 0.0:
+                alpha = 1.0  # nothing was observed: all levels alike
+            total = n + alpha * n_reaching
             if used + n_levels[j] > len(levels):
                 more_levels, more_logp = (
                     np.empty(2 * (used + n_levels[j]), np.int32),
@@ -349,5 +363,5 @@ def _fit_levels(forest, members, table, columns, options, tree):  # type: ignore
                     logp[used] = math.log((count[level] + alpha) / total)
                     used += 1
             table.level_start[leaf * n_categories + c + 1] = used - start
-            table.rest_logp[leaf, c] = math.log(alpha / total) if alpha > 0.0 else -math.inf
+            table.rest_logp[leaf, c] = math.log(alpha / total) if alpha > 0.0 and n_reaching > 0 else -math.inf
     return levels[:used].copy(), logp[:used].copy()

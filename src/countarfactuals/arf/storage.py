@@ -19,20 +19,39 @@ import numpy as np
 from countarfactuals.exceptions import StorageError
 
 _META = "meta"
-_UNREADABLE = (ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)
+# what NumPy, zipfile and json raise for bytes that are not theirs
+_UNREADABLE = (
+    ValueError,
+    KeyError,
+    OSError,
+    EOFError,
+    TypeError,
+    AttributeError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def write_archive(path: str | os.PathLike[str], meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write `meta` (JSON types) and `arrays` to a file."""
     target = Path(path)
     unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
-    text = np.frombuffer(json.dumps(dict(meta)).encode(), np.uint8)
+    text = np.frombuffer(json.dumps(dict(meta), default=_plain).encode(), np.uint8)
     try:
         with unfinished.open("wb") as file:
             np.savez(file, **{_META: text, **arrays})  # type: ignore[arg-type]
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy scalar as JSON knows it."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} can not be stored")
 
 
 def read_archive(path: str | os.PathLike[str], format_name: str, version: int) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -1,0 +1,69 @@
+"""Time and memory from 50,000 to 1,000,000 rows × 20, 100 trees, two threads.
+
+    python benchmarks/bench_scale.py [--rows 50000 200000 1000000] [--trees 100]
+
+Asked: at most 15 minutes and 6 GB at a million rows, and time growing no faster than n^1.15 from 50,000 rows on. Each
+size runs in a process of its own, so that its peak memory is its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+
+
+def run_one(n: int, n_trees: int) -> dict:
+    from countarfactuals import AdversarialRandomForest
+    from countarfactuals.datasets import random_network
+    from countarfactuals.exceptions import DensityWarning
+
+    warnings.simplefilter("ignore", DensityWarning)
+    network = random_network(20, random_state=3)
+    AdversarialRandomForest(n_estimators=2, n_jobs=2).fit(network.sample(500, random_state=0).drop(columns="y"))
+    X = network.sample(n, random_state=4).drop(columns="y")
+    start = time.perf_counter()
+    arf = AdversarialRandomForest(n_estimators=n_trees, n_jobs=2, random_state=1).fit(X)
+    seconds = time.perf_counter() - start
+    return {
+        "rows": n,
+        "s": seconds,
+        "rounds": arf.n_rounds_,
+        "s per round": seconds / arf.n_rounds_,
+        "leaf": arf.min_samples_leaf_,
+        "leaves": arf.forest_.n_leaves,
+        "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="*", default=[50_000, 200_000, 1_000_000])
+    parser.add_argument("--trees", type=int, default=100)
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(run_one(options.one, options.trees)))
+        return
+    results = []
+    for n in options.rows:
+        command = [sys.executable, __file__, "--one", str(n), "--trees", str(options.trees)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        results.append(json.loads(done.stdout.splitlines()[-1]))
+        print(f"{n:,} rows: {results[-1]['s']:.0f} s", file=sys.stderr, flush=True)
+    table = pd.DataFrame(results)
+    growth = np.log(table["s per round"] / table["s per round"].shift()) / np.log(table.rows / table.rows.shift())
+    table["exponent"] = growth
+    print("Fit with default settings, 20-feature network, two threads")
+    print(table.to_string(index=False, float_format="{:.3g}".format, na_rep=""))
+
+
+if __name__ == "__main__":
+    main()

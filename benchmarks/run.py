@@ -1,0 +1,21 @@
+"""All tables: `make bench`, or `make bench PAPER=<folder>` to add the published sets."""
+
+from __future__ import annotations
+
+import argparse
+
+import bench_quality
+import bench_speed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--paper", help="folder with the published sets")
+    options = parser.parse_args()
+    bench_speed.main([])
+    print()
+    bench_quality.main(["--generated", *(["--paper", options.paper] if options.paper else [])])
+
+
+if __name__ == "__main__":
+    main()
