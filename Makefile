@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OLDEST := .venv-oldest
+PEERS := .venv-peers
 INSTALLED := $(VENV)/.installed-
 # numba does not see edits of a function that a cached kernel calls in another file: one cache per state of the sources
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/countarfactuals/arf/*.py | cksum | cut -d' ' -f1)
 
-.PHONY: demo test test-full test-oldest bench lint clean
+.PHONY: demo test test-full test-oldest bench bench-scale lint clean
 
-demo: $(INSTALLED)test
+demo: $(INSTALLED)demo
 	$(BIN)/python examples/demo.py
 
 test: $(INSTALLED)test lint
@@ -32,8 +33,16 @@ lint: $(INSTALLED)test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(INSTALLED)bench
-	$(BIN)/python benchmarks/run.py $(if $(PAPER),--paper $(PAPER))
+bench: $(INSTALLED)test $(PEERS)/.installed
+	$(BIN)/python benchmarks/run.py --peers $(PEERS)/bin/python $(if $(PAPER),--paper $(PAPER))
+
+bench-scale: $(INSTALLED)test
+	$(BIN)/python benchmarks/bench_scale.py
+
+$(PEERS)/.installed: benchmarks/peers.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers.txt
+	touch $@
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -42,5 +51,9 @@ $(INSTALLED)%: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$*]"
 	touch $@
 
+$(INSTALLED)demo: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(OLDEST) .numba_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) $(PEERS) .numba_cache .mypy_cache .pytest_cache .ruff_cache

@@ -1,6 +1,6 @@
 """Speed of the forest, each figure beside a peer or a fixed NumPy loop in the same run; one thread, medians.
 
-    python benchmarks/bench_speed.py [--rows 5000 50000 200000] [--repeats 3] [--no-arfpy]
+    python benchmarks/bench_speed.py [--rows 5000 50000 200000] [--repeats 3] [--peers PYTHON]
 
 Ratios are what counts: machines differ and are noisy. `unit` is a fixed NumPy loop, timed around everything else.
 """
@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import subprocess
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -144,24 +147,22 @@ def refit_leaves(arf: AdversarialRandomForest, X: pd.DataFrame) -> None:
     fit_leaves(arf.forest_, arf.bench_members, matrix, Layout.of(arf.schema_), options, 1)
 
 
-def against_arfpy() -> dict:
+def against_arfpy(peers: str) -> dict:
     """Fit, leaf parameters and 1,000 new rows with 10 trees, each with its own defaults besides."""
-    from arfpy import arf as peer
-
     X = network_rows(5_000)
 
     def ours():
         return AdversarialRandomForest(n_estimators=10, n_jobs=1, random_state=1).fit(X).sample(1000)
 
-    def theirs():
-        forest = peer.arf(x=X, num_trees=10, random_state=1, verbose=False)
-        forest.forde()
-        return forest.forge(n=1000)
-
-    our_seconds = median_seconds(ours, 3)
-    start = time.perf_counter()
-    theirs()
-    their_seconds = time.perf_counter() - start
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "data.csv"
+        text = {name: "level" + X[name].astype(str) for name in X.select_dtypes("category")}
+        X.assign(**text).to_csv(file, index=False)
+        script = Path(__file__).with_name("peer_arfpy.py")
+        done = subprocess.run(
+            [peers, "-W", "ignore", str(script), str(file), "10"], check=True, capture_output=True, text=True
+        )
+    their_seconds, our_seconds = float(done.stdout), median_seconds(ours, 3)
     return {"ours s": our_seconds, "arfpy s": their_seconds, "ratio": their_seconds / our_seconds}
 
 
@@ -174,7 +175,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="*", default=[5_000, 50_000, 200_000])
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--no-arfpy", action="store_true")
+    parser.add_argument("--peers", help="Python of the environment that has arfpy; without it the peer is left out")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore", DensityWarning)
     show("Fitting and asking, one thread (20-feature network, default settings)", fitting_and_asking(options.repeats))
@@ -184,8 +185,9 @@ def main(arguments: list[str] | None = None) -> None:
         for leaf in (5, 20)
     ]
     show("One round of growing on n real and n synthetic rows × 20, one thread", rows)
-    if not options.no_arfpy:
-        show("Fit, leaf parameters and 1,000 new rows, 5,000 × 20, 10 trees, one thread", [against_arfpy()])
+    if options.peers:
+        title = "Fit, leaf parameters and 1,000 new rows, 5,000 × 20, 10 trees, one thread"
+        show(title, [against_arfpy(options.peers)])
 
 
 if __name__ == "__main__":

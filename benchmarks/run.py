@@ -11,8 +11,9 @@ import bench_speed
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--paper", help="folder with the published sets")
+    parser.add_argument("--peers", help="Python of the peers' environment")
     options = parser.parse_args()
-    bench_speed.main([])
+    bench_speed.main(["--peers", options.peers] if options.peers else [])
     print()
     bench_quality.main(["--generated", *(["--paper", options.paper] if options.paper else [])])
 

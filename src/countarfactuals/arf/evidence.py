@@ -100,6 +100,8 @@ def tree_log_weights(forest: Forest, leaves: LeafTable, evidence: Evidence) -> n
 class _Plan(NamedTuple):
     """Evidence laid out for leaves, so that the common conditions take one pass over neighbouring cells."""
 
+    kind: np.ndarray  # int8 (p, n)
+    value: np.ndarray  # float64 (p, n), of points, NaN elsewhere
     point: np.ndarray  # float64 (n, q), values of numbers that are asked for, 0 where none is
     is_asked: np.ndarray  # float64 (n, q), 1 where a value is asked for, else 0
     asks_all: np.ndarray  # bool (n,)
@@ -118,6 +120,8 @@ def _plan(leaves: LeafTable, evidence: Evidence) -> _Plan:
         return np.ascontiguousarray(cells[:, columns], dtype)  # NumPy gives the choice column by column
 
     return _Plan(
+        kind=np.ascontiguousarray(kind.T),
+        value=np.ascontiguousarray(evidence.value.T),
         point=chosen(np.where(is_point, evidence.value, 0.0), is_number, np.float64),
         is_asked=chosen(is_point, is_number, np.float64),
         asks_all=is_point[:, is_number].all(axis=1),
@@ -243,7 +247,7 @@ def _open_branches(forest, evidence, i, node):  # type: ignore[no-untyped-def]
     """Which branches of a node the condition leaves open."""
     j = forest.feature[node]
     kind = evidence.kind[i, j]
-    if kind in (FREE, PRESENT):
+    if kind == PRESENT:
         return True, True
     if kind == IS_MISSING:
         return forest.missing_left[node], not forest.missing_left[node]
@@ -262,68 +266,64 @@ def _open_branches(forest, evidence, i, node):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _descend(feature, threshold, child, value, root, node, active):  # type: ignore[no-untyped-def]
-    """Take each condition down from the root while points decide at cuts: to a leaf, or to where more is needed.
-
-    Conditions go down together, one level at a time: the steps of one alone would wait for each other.
-    """
-    n_active = len(node)
-    for i in range(n_active):
-        node[i] = root
-        active[i] = i
-    while n_active > 0:
-        still = 0
-        for k in range(n_active):
-            i = active[k]
-            at = node[i]
-            if feature[at] >= 0:
-                # a point at a cut is told by comparison: all else has a NaN on one side
-                x, cut = value[i, feature[at]], threshold[at]
-                if (x <= cut) | (x > cut):
-                    node[i] = child[at] + (x > cut)
-                    active[still] = i
-                    still += 1
-        n_active = still
-
-
-@njit(nogil=True, cache=True)
 def _walk(forest, leaves, evidence, plan, listing):  # type: ignore[no-untyped-def]
-    """Visit the leaves that each condition can end in.
+    """Visit the leaves that each condition can end in. All conditions go down a tree together, so that a node's cut
+    and a leaf's parameters are read once for all that come there.
 
-    Returns the log of their summed weights per tree and condition, and, if `listing`, every visit: condition, leaf and
-    log weight, tree by tree. Arrays are unpacked first, since taking one out of a tuple inside the loops costs more
-    than the density of a column.
+    Returns the log of the leaves' summed weights per tree and condition, and, if `listing`, every visit: condition,
+    leaf and log weight, tree by tree. Arrays are unpacked first, since taking one out of a tuple inside the loops
+    costs more than the density of a column.
     """
-    feature, threshold, child, value = forest.feature, forest.threshold, forest.child, evidence.value
+    feature, threshold, child, kind, value = forest.feature, forest.threshold, forest.child, plan.kind, plan.value
     point, is_asked, asks_all = plan.point, plan.is_asked, plan.asks_all
     wanted, presence, n_others = plan.level, plan.presence, plan.n_others
     log_weight, mu, sigma, log_norm = leaves.log_weight, leaves.mu, leaves.sigma, leaves.log_norm
     low, high, closed, missing = leaves.low, leaves.high, leaves.closed, leaves.missing
     level_start, level, level_logp, rest_logp = leaves.level_start, leaves.level, leaves.level_logp, leaves.rest_logp
-    n, n_trees = len(value), len(forest.root)
-    per_tree = np.empty((n_trees, n))
-    at, active, stack = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(forest.depth + 2, np.int32)
+    n, n_trees = value.shape[1], len(forest.root)
+    per_tree = np.full((n_trees, n), -math.inf)
     seen, seen_leaf, seen_log, n_seen = np.empty(4096, np.int32), np.empty(4096, np.int32), np.empty(4096), 0
+    # open nodes and, one after the other in `waiting`, the conditions that wait at each
+    node_of, size_of = np.empty(forest.depth + 2, np.int32), np.empty(forest.depth + 2, np.int32)
+    waiting, left, right = np.empty(n * (forest.depth + 2), np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     for tree in range(n_trees):
-        _descend(feature, threshold, child, value, forest.root[tree], at, active)
+        node_of[0], size_of[0], n_open, end = forest.root[tree], n, 1, n
         for i in range(n):
-            sum_log, node, depth = -math.inf, at[i], 0
-            while True:
-                while feature[node] >= 0:
-                    x, cut = value[i, feature[node]], threshold[node]
-                    if (x <= cut) | (x > cut):
-                        node = child[node] + (x > cut)
-                        continue
-                    go_left, go_right = _open_branches(forest, evidence, i, node)
-                    if go_left and go_right:
-                        stack[depth] = child[node] + 1
-                        depth += 1
-                    node = child[node] + (not go_left)
-                leaf = child[node]
+            waiting[i] = i
+        while n_open > 0:
+            n_open -= 1
+            node, start = node_of[n_open], end - size_of[n_open]
+            if feature[node] >= 0:
+                j, cut, n_left, n_right = feature[node], threshold[node], 0, 0
+                for k in range(start, end):
+                    i = waiting[k]
+                    # a point at a cut is told by comparison: all else has a NaN on one side
+                    go_left, go_right = value[j, i] <= cut, value[j, i] > cut
+                    if not (go_left | go_right):
+                        if kind[j, i] == FREE:
+                            go_left = go_right = True
+                        else:
+                            go_left, go_right = _open_branches(forest, evidence, i, node)
+                    left[n_left] = right[n_right] = i
+                    n_left += go_left
+                    n_right += go_right
+                waiting[start : start + n_right] = right[:n_right]
+                waiting[start + n_right : start + n_right + n_left] = left[:n_left]
+                end = start + n_right + n_left
+                if n_right > 0:
+                    node_of[n_open], size_of[n_open] = child[node] + 1, n_right
+                    n_open += 1
+                if n_left > 0:
+                    node_of[n_open], size_of[n_open] = child[node], n_left
+                    n_open += 1
+                continue
+            leaf = child[node]
+            for k in range(start, end):
+                i = waiting[k]
                 total = log_weight[leaf]
-                for k in range(presence.shape[1]):
-                    if presence[i, k] >= 0:
-                        total += missing[leaf, k, presence[i, k]]
+                for m in range(presence.shape[1]):
+                    if presence[i, m] >= 0:
+                        total += missing[leaf, m, presence[i, m]]
                 if wanted.shape[1] > 0:
                     total += _log_levels(wanted, level_start, level, level_logp, rest_logp, i, leaf)
                 if n_others[i] > 0:
@@ -334,18 +334,16 @@ def _walk(forest, leaves, evidence, plan, listing):  # type: ignore[no-untyped-d
                     total += _log_all_points(point, mu, sigma, log_norm, i, leaf)
                 else:
                     total += _log_points(point, is_asked, mu, sigma, log_norm, i, leaf)
-                if total > -math.inf:
-                    sum_log = total if sum_log == -math.inf else log_add(sum_log, total)
-                    if listing:
-                        if n_seen == len(seen):
-                            seen, seen_leaf, seen_log = _doubled(seen), _doubled(seen_leaf), _doubled(seen_log)
-                        seen[n_seen], seen_leaf[n_seen], seen_log[n_seen] = i, leaf, total
-                        n_seen += 1
-                if depth == 0:
-                    break
-                depth -= 1
-                node = stack[depth]
-            per_tree[tree, i] = sum_log
+                if total == -math.inf:
+                    continue
+                before = per_tree[tree, i]
+                per_tree[tree, i] = total if before == -math.inf else log_add(before, total)
+                if listing:
+                    if n_seen == len(seen):
+                        seen, seen_leaf, seen_log = _doubled(seen), _doubled(seen_leaf), _doubled(seen_log)
+                    seen[n_seen], seen_leaf[n_seen], seen_log[n_seen] = i, leaf, total
+                    n_seen += 1
+            end = start
     return per_tree, seen[:n_seen].copy(), seen_leaf[:n_seen].copy(), seen_log[:n_seen].copy()
 
 

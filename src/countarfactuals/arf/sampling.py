@@ -74,6 +74,7 @@ def _cumulate(weights: LeafWeights) -> np.ndarray:
 @njit(nogil=True, cache=True)
 def _draw(forest, leaves, evidence, weights, cumulated, step, n_samples, first, uniform):  # type: ignore[no-untyped-def]
     n, p = len(uniform), len(step)
+    kind, value = evidence.kind, evidence.value
     rows = np.empty((n, p))
     for r in range(n):
         i = (first + r) // n_samples
@@ -81,15 +82,17 @@ def _draw(forest, leaves, evidence, weights, cumulated, step, n_samples, first, 
         u = uniform[r, p] * cumulated[stop - 1]
         leaf = weights.leaf[start + min(np.searchsorted(cumulated[start:stop], u, side="right"), stop - start - 1)]
         for j in range(p):
-            rows[r, j] = _draw_cell(forest, leaves, evidence, i, j, leaf, step[j], uniform[r, j])
+            if kind[i, j] == POINT:
+                rows[r, j] = value[i, j]
+            else:
+                rows[r, j] = _draw_cell(forest, leaves, evidence, i, j, leaf, step[j], uniform[r, j])
     return rows
 
 
 @njit(nogil=True, cache=True)
 def _draw_cell(forest, leaves, evidence, i, j, leaf, step, u):  # type: ignore[no-untyped-def]
+    """A cell that is not given as a point."""
     kind = evidence.kind[i, j]
-    if kind == POINT:
-        return evidence.value[i, j]
     if kind == IS_MISSING:
         return math.nan
     if kind == FREE and leaves.missing_of[j] >= 0:

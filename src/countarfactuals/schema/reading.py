@@ -75,10 +75,11 @@ def _read_numpy(X: np.ndarray) -> Frame:
 
 
 def _read_pandas(X: pd.DataFrame) -> Frame:
-    # by position and not through narwhals, which knows names that are strings only
     names = tuple(_plain_name(name) for name in X.columns)
     _check_unique(names)
-    return Frame("pandas", names, len(X), lambda j: _wrap(X.iloc[:, j]))
+    # narwhals knows names that are strings only, so columns are taken by position
+    frame = nw.from_native(X.set_axis([str(j) for j in range(len(names))], axis=1), eager_only=True)
+    return Frame("pandas", names, len(X), lambda j: frame.get_column(str(j)))
 
 
 def _read_narwhals(X: Any) -> Frame:
