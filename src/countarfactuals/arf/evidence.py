@@ -202,12 +202,15 @@ def _find_level(start, level, cell, wanted):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _log_levels(wanted, start, level, logp, rest_logp, i, leaf):  # type: ignore[no-untyped-def]
+def _log_levels(wanted, few_start, few_logp, start, level, logp, rest_logp, i, leaf):  # type: ignore[no-untyped-def]
     """Σ log probability of the levels asked for, all known to reach the leaf."""
     n_categories = wanted.shape[1]
     total = 0.0
     for c in range(n_categories):
         if wanted[i, c] >= 0:
+            if few_start[c] >= 0:
+                total += few_logp[leaf, few_start[c] + wanted[i, c]]
+                continue
             k = _find_level(start, level, leaf * n_categories + c, wanted[i, c])
             total += logp[k] if k >= 0 else rest_logp[leaf, c]
     return total
@@ -280,6 +283,7 @@ def _walk(forest, leaves, evidence, plan, listing):  # type: ignore[no-untyped-d
     log_weight, mu, sigma, log_norm = leaves.log_weight, leaves.mu, leaves.sigma, leaves.log_norm
     low, high, closed, missing = leaves.low, leaves.high, leaves.closed, leaves.missing
     level_start, level, level_logp, rest_logp = leaves.level_start, leaves.level, leaves.level_logp, leaves.rest_logp
+    few_start, few_logp = leaves.few_start, leaves.few_logp
     n, n_trees = value.shape[1], len(forest.root)
     per_tree = np.full((n_trees, n), -math.inf)
     seen, seen_leaf, seen_log, n_seen = np.empty(4096, np.int32), np.empty(4096, np.int32), np.empty(4096), 0
@@ -307,9 +311,12 @@ def _walk(forest, leaves, evidence, plan, listing):  # type: ignore[no-untyped-d
                     left[n_left] = right[n_right] = i
                     n_left += go_left
                     n_right += go_right
-                waiting[start : start + n_right] = right[:n_right]
-                waiting[start + n_right : start + n_right + n_left] = left[:n_left]
-                end = start + n_right + n_left
+                for k in range(n_right):  # loops, since slices cost more than the few conditions most nodes have
+                    waiting[start + k] = right[k]
+                end = start + n_right
+                for k in range(n_left):
+                    waiting[end + k] = left[k]
+                end += n_left
                 if n_right > 0:
                     node_of[n_open], size_of[n_open] = child[node] + 1, n_right
                     n_open += 1
@@ -325,7 +332,9 @@ def _walk(forest, leaves, evidence, plan, listing):  # type: ignore[no-untyped-d
                     if presence[i, m] >= 0:
                         total += missing[leaf, m, presence[i, m]]
                 if wanted.shape[1] > 0:
-                    total += _log_levels(wanted, level_start, level, level_logp, rest_logp, i, leaf)
+                    total += _log_levels(
+                        wanted, few_start, few_logp, level_start, level, level_logp, rest_logp, i, leaf
+                    )
                 if n_others[i] > 0:
                     total += _log_others(forest, leaves, evidence, plan, i, leaf)
                 if closed and _is_outside(point, is_asked, low, high, i, leaf):

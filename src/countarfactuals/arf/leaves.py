@@ -29,6 +29,8 @@ from countarfactuals.arf.truncnorm import fit_, log_norm_
 UNBOUNDED, LOCAL, GLOBAL = 0, 1, 2
 AUTO = -1.0
 _AUTO_ALPHA = 0.1
+_FEW_LEVELS = 16
+_NATS_PER_LEAF = 1e-2  # log-likelihood that a leaf's fit may fall short of its maximum
 _QNORM_975 = 1.959963984540054
 
 
@@ -50,6 +52,8 @@ class LeafTable(NamedTuple):
     level: np.ndarray  # int32, observed levels, ascending per leaf and category
     level_logp: np.ndarray  # their log probabilities
     rest_logp: np.ndarray  # (L, c) log probability of each level that is not listed but can reach the leaf
+    few_start: np.ndarray  # (c,) first column of a category with few levels in `few_logp`, −1 for one with many
+    few_logp: np.ndarray  # (L, …) the same once more, level by level, where the inner loop of densities finds it
     closed: bool  # whether leaves have bounds besides their cuts, so that reaching a leaf is not enough
 
     @property
@@ -100,6 +104,8 @@ def fit_leaves(
         level=np.empty(0, np.int32),
         level_logp=np.empty(0),
         rest_logp=np.empty((n_leaves, n_categories)),
+        few_start=np.empty(0, np.int64),
+        few_logp=np.empty((n_leaves, 0)),
         closed=options.bounds != UNBOUNDED,
     )
     columns = np.ascontiguousarray(matrix.T)
@@ -113,10 +119,26 @@ def fit_leaves(
     parts = np.array_split(np.arange(forest.n_trees), min(forest.n_trees, 4 * effective_n_jobs(n_jobs)))
     fitted = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit_some)(part) for part in parts)
     np.cumsum(table.level_start, out=table.level_start)
-    return table._replace(
-        level=np.concatenate([levels for part in fitted for levels, _ in part]),
-        level_logp=np.concatenate([logp for part in fitted for _, logp in part]),
+    return _with_few_levels(
+        table._replace(
+            level=np.concatenate([levels for part in fitted for levels, _ in part]),
+            level_logp=np.concatenate([logp for part in fitted for _, logp in part]),
+        )
     )
+
+
+def _with_few_levels(table: LeafTable) -> LeafTable:
+    """Spread the listed levels of small categories to a table, so that one is found without a search."""
+    n_levels = table.n_levels[table.category_of >= 0]
+    is_few = n_levels <= _FEW_LEVELS
+    width = np.where(is_few, n_levels, 0)
+    few_start = np.where(is_few, np.cumsum(width) - width, -1)
+    few_logp = np.repeat(table.rest_logp, width, axis=1)
+    cell = np.repeat(np.arange(len(table.level_start) - 1), np.diff(table.level_start))
+    leaf, category = np.divmod(cell, max(len(n_levels), 1))
+    kept = is_few[category]
+    few_logp[leaf[kept], few_start[category[kept]] + table.level[kept]] = table.level_logp[kept]
+    return table._replace(few_start=few_start, few_logp=few_logp)
 
 
 def _places(chosen: np.ndarray) -> np.ndarray:
@@ -174,16 +196,18 @@ def _present_reaches(forest, leaf, column, n_levels):  # type: ignore[no-untyped
 @njit(nogil=True, cache=True)
 def _n_reaching(forest, leaf, column, n_levels):  # type: ignore[no-untyped-def]
     """How many levels of a column can end in the leaf."""
-    node, is_split = forest.leaf_node[leaf], False
-    while forest.parent[node] >= 0 and not is_split:
-        node = forest.parent[node]
-        is_split = forest.feature[node] == column
-    if not is_split:
-        return n_levels
     count = 0
     for level in range(n_levels):
         count += reaches(forest, leaf, column, level)
     return count
+
+
+@njit(nogil=True, cache=True)
+def _mark_split_columns(feature, parent, node, mark, marks):  # type: ignore[no-untyped-def]
+    """Set `marks` to `mark` for the columns that are split on the way from the root to a node."""
+    while parent[node] >= 0:
+        node = parent[node]
+        marks[feature[node]] = mark
 
 
 @njit(nogil=True, cache=True)
@@ -207,37 +231,39 @@ def _cut_bounds(forest, number_of, n_numbers, tree):  # type: ignore[no-untyped-
 
 
 @njit(nogil=True, cache=True)
-def _summarise(values, rows):  # type: ignore[no-untyped-def]
-    """Number, mean, standard deviation (n − 1), smallest and largest of the present values."""
-    n, total, low, high = 0, 0.0, math.inf, -math.inf
-    for row in rows:
-        x = values[row]
-        if not np.isnan(x):
-            n += 1
-            total += x
-            low, high = min(low, x), max(high, x)
-    if n == 0:
-        return 0, 0.0, 0.0, low, high
-    mean, squares = total / n, 0.0
-    for row in rows:
-        x = values[row]
-        if not np.isnan(x):
-            squares += (x - mean) * (x - mean)
-    sd = math.sqrt(squares / (n - 1)) if n > 1 and high > low else 0.0
-    return n, mean, sd, low, high
+def _summarise(columns, numbers, rows, start, stop):  # type: ignore[no-untyped-def]
+    """Per leaf of a tree and number: how many present values, mean, standard deviation (n − 1), smallest, largest."""
+    summary = np.empty((len(start), len(numbers), 5))
+    values = np.empty(len(rows))
+    for k in range(len(numbers)):
+        j = numbers[k]
+        for leaf in range(len(start)):
+            n, total, low, high = 0, 0.0, math.inf, -math.inf
+            for r in range(start[leaf], stop[leaf]):
+                x = columns[j, rows[r]]
+                if x == x:  # not missing
+                    values[n] = x
+                    n += 1
+                    total += x
+                    low, high = min(low, x), max(high, x)
+            mean, squares = total / max(n, 1), 0.0
+            for r in range(n):
+                squares += (values[r] - mean) * (values[r] - mean)
+            sd = math.sqrt(squares / (n - 1)) if n > 1 and high > low else 0.0
+            summary[leaf, k, 0], summary[leaf, k, 1], summary[leaf, k, 2] = n, mean, sd
+            summary[leaf, k, 3], summary[leaf, k, 4] = low, high
+    return summary
 
 
 @njit(nogil=True, cache=True)
-def _shortest_range(forest, members, table, columns, tree, epsilon):  # type: ignore[no-untyped-def]
+def _shortest_range(summary, epsilon):  # type: ignore[no-untyped-def]
     """The length that stands for zero when local bounds close a leaf in which a column is constant."""
     shortest = math.inf
-    for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
-        rows = members.rows[tree, members.start[leaf] : members.stop[leaf]]
-        for j in range(len(columns)):
-            if table.number_of[j] >= 0:
-                _, _, _, low, high = _summarise(columns[j], rows)
-                if high > low:
-                    shortest = min(shortest, high - low)
+    for leaf in range(summary.shape[0]):
+        for k in range(summary.shape[1]):
+            length = summary[leaf, k, 4] - summary[leaf, k, 3]
+            if length > 0.0:
+                shortest = min(shortest, length)
     return min(shortest, max(epsilon, 1e-12))
 
 
@@ -269,19 +295,20 @@ def _closed(low, high, leaf_low, leaf_high, data_low, data_high, tiny, options):
 
 @njit(nogil=True, cache=True)
 def _fit_numbers(forest, members, table, columns, data_low, data_high, step, options, tree):  # type: ignore[no-untyped-def]
-    bounds = _cut_bounds(forest, table.number_of, table.mu.shape[1], tree)
-    tiny = 0.0
-    if options.bounds == LOCAL:
-        tiny = _shortest_range(forest, members, table, columns, tree, options.epsilon)
-    for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
-        rows = members.rows[tree, members.start[leaf] : members.stop[leaf]]
-        node = forest.leaf_node[leaf] - forest.root[tree]
-        for j in range(len(columns)):
-            k = table.number_of[j]
-            if k < 0:
-                continue
-            n, mean, sd, leaf_low, leaf_high = _summarise(columns[j], rows)
-            low, high = bounds[node, k]
+    first, end = forest.leaf_start[tree], forest.leaf_start[tree + 1]
+    numbers = np.flatnonzero(table.number_of >= 0)
+    bounds = _cut_bounds(forest, table.number_of, len(numbers), tree)
+    summary = _summarise(columns, numbers, members.rows[tree], members.start[first:end], members.stop[first:end])
+    tiny = _shortest_range(summary, options.epsilon) if options.bounds == LOCAL else 0.0
+    leaf_node, out_low, out_high = forest.leaf_node, table.low, table.high
+    out_mu, out_sigma, out_log_norm = table.mu, table.sigma, table.log_norm
+    for leaf in range(first, end):
+        node = leaf_node[leaf] - forest.root[tree]
+        for k in range(len(numbers)):
+            j = numbers[k]
+            n, mean, sd = summary[leaf - first, k, 0], summary[leaf - first, k, 1], summary[leaf - first, k, 2]
+            leaf_low, leaf_high = summary[leaf - first, k, 3], summary[leaf - first, k, 4]
+            low, high = bounds[node, k, 0], bounds[node, k, 1]
             low, high = _closed(low, high, leaf_low, leaf_high, data_low[j], data_high[j], tiny, options)
             a = data_low[j] if low == -math.inf else low
             b = data_high[j] if high == math.inf else high
@@ -293,9 +320,9 @@ def _fit_numbers(forest, members, table, columns, data_low, data_high, step, opt
                 mean, sd = _likelihood_fit(n, mean, sd, low, high, a, b, step[j], data_low[j] == data_high[j])
             elif sd == 0.0:
                 sd = _spread_of_constant(n, a, b)
-            table.low[leaf, k], table.high[leaf, k] = low, high
-            table.mu[leaf, k], table.sigma[leaf, k] = mean, sd
-            table.log_norm[leaf, k] = log_norm_(low, high, mean, sd)
+            out_low[leaf, k], out_high[leaf, k] = low, high
+            out_mu[leaf, k], out_sigma[leaf, k] = mean, sd
+            out_log_norm[leaf, k] = log_norm_(low, high, mean, sd)
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -315,7 +342,7 @@ def _likelihood_fit(n, mean, sd, low, high, a, b, step, is_constant):  # type: i
         return mean, _spread_of_constant(n, a, b)
     if n > 1:
         sd *= math.sqrt((n - 1) / n)
-    return fit_(mean, max(sd, least), low, high)
+    return fit_(mean, max(sd, least), low, high, _NATS_PER_LEAF / n)
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -332,19 +359,22 @@ def _fit_levels(forest, members, table, columns, options, tree):  # type: ignore
     levels, logp = np.empty(256, np.int32), np.empty(256)
     used = 0
     count = np.zeros(n_levels.max() + 1, np.int64)
+    categories = np.flatnonzero(table.category_of >= 0)
+    rows, start_of, stop_of = members.rows[tree], members.start, members.stop
+    split_in = np.full(len(columns), -1)
     for leaf in range(first, end):
-        rows = members.rows[tree, members.start[leaf] : members.stop[leaf]]
-        for j in range(len(columns)):
-            c = table.category_of[j]
-            if c < 0:
-                continue
-            count[: n_levels[j]] = 0
+        _mark_split_columns(forest.feature, forest.parent, forest.leaf_node[leaf], leaf, split_in)
+        for c in range(n_categories):
+            j = categories[c]
             n = 0
-            for row in rows:
-                if not np.isnan(columns[j, row]):
-                    count[np.int64(columns[j, row])] += 1
+            for level in range(n_levels[j]):
+                count[level] = 0
+            for r in range(start_of[leaf], stop_of[leaf]):
+                x = columns[j, rows[r]]
+                if x == x:  # not missing
+                    count[np.int64(x)] += 1
                     n += 1
-            n_reaching = _n_reaching(forest, leaf, j, n_levels[j])
+            n_reaching = _n_reaching(forest, leaf, j, n_levels[j]) if split_in[j] == leaf else n_levels[j]
             alpha = _level_alpha(options.alpha, n_levels[j])
             if n == 0 and alpha == 0.0:
                 alpha = 1.0  # nothing was observed: all levels alike

@@ -23,6 +23,7 @@ __all__ = ["log_interval_mass", "log_ndtr", "truncated_logpdf", "truncated_mean"
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _SQRT_HALF = math.sqrt(0.5)
+_INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 _SHORT = 1e-5  # below this width the density is taken as log-linear or quadratic: a difference of two Φ loses digits
 
 
@@ -189,34 +190,49 @@ def truncated_ppf_(u: float, a: float, b: float, mu: float, sigma: float) -> flo
     return min(max(x, a), b)
 
 
+@njit(nogil=True, cache=True, inline="always")
+def _quick_mass(alpha: float, beta: float) -> float:
+    """Φ(β) − Φ(α) without logarithms: right to some digits fewer than `log_mass_` where it is small."""
+    if alpha > 0.0:
+        return 0.5 * (math.erfc(alpha * _SQRT_HALF) - (math.erfc(beta * _SQRT_HALF) if beta < math.inf else 0.0))
+    below = 0.5 * math.erfc(-alpha * _SQRT_HALF) if alpha > -math.inf else 0.0
+    if beta < 0.0:
+        return 0.5 * math.erfc(-beta * _SQRT_HALF) - below
+    return 1.0 - below - (0.5 * math.erfc(beta * _SQRT_HALF) if beta < math.inf else 0.0)
+
+
 @njit(nogil=True, cache=True)
 def _moments(alpha: float, beta: float) -> tuple[float, float, float, float, float]:
     """Log mass and the first four moments of the standard normal truncated to (α, β]."""
-    log_z = log_mass_(alpha, beta)
-    first, second, third, fourth = 0.0, 1.0, 0.0, 3.0
-    if alpha > -math.inf:
-        r = math.exp(-0.5 * alpha * alpha - LOG_SQRT_2PI - log_z)
-        first, second = r, 1.0 + alpha * r
-        third, fourth = alpha * alpha * r, alpha * alpha * alpha * r
+    mass = _quick_mass(alpha, beta)
+    if mass > 1e-6:
+        log_z, scale = math.log(mass), _INV_SQRT_2PI / mass
     else:
-        fourth = 0.0
+        log_z, scale = log_mass_(alpha, beta), 0.0
+    first, second, third, fourth = 0.0, 1.0, 0.0, 0.0
+    if alpha > -math.inf:
+        exponent = -0.5 * alpha * alpha
+        r = math.exp(exponent) * scale if scale > 0.0 else math.exp(exponent - LOG_SQRT_2PI - log_z)
+        first, second, third, fourth = r, 1.0 + alpha * r, alpha * alpha * r, alpha * alpha * alpha * r
     if beta < math.inf:
-        r = math.exp(-0.5 * beta * beta - LOG_SQRT_2PI - log_z)
+        exponent = -0.5 * beta * beta
+        r = math.exp(exponent) * scale if scale > 0.0 else math.exp(exponent - LOG_SQRT_2PI - log_z)
         first, second = first - r, second - beta * r
         third, fourth = third - beta * beta * r, fourth - beta * beta * beta * r
     return log_z, first, second, third + 2.0 * first, fourth + 3.0 * second
 
 
-FAR = 4.5  # bounds farther than this many standard deviations from the mean change nothing worth fitting
+FAR = 3.0  # bounds farther than this many standard deviations from the mean change nothing worth fitting
 WIDEST = 8.0  # largest σ in standard deviations of the sample: nearly exponential, or nearly flat between two bounds
 
 
 @njit(nogil=True, cache=True)
-def fit_(mean: float, sd: float, a: float, b: float) -> tuple[float, float]:
+def fit_(mean: float, sd: float, a: float, b: float, tolerance: float) -> tuple[float, float]:
     """Maximum-likelihood μ and σ of a normal truncated to (a, b], from the sample's mean and standard deviation.
 
     In units of the sample (z = (x − mean)/sd) the density is exp(θ₁ z + θ₂ z² − A(θ)) and the negative
-    log-likelihood A(θ) − θ₂ is convex: Newton with halved steps finds its minimum. θ₂ is kept below −1/(2 WIDEST²),
+    log-likelihood A(θ) − θ₂ is convex: Newton with halved steps finds its minimum, to `tolerance` nats per row, as a
+    step gains half of what its length times the gradient says. θ₂ is kept below −1/(2 WIDEST²),
     since samples flatter than that (or U-shaped) would drive σ to infinity.
     """
     low, high = (a - mean) / sd, (b - mean) / sd
@@ -229,10 +245,11 @@ def fit_(mean: float, sd: float, a: float, b: float) -> tuple[float, float]:
     loss = log_z + LOG_SQRT_2PI + 0.5
     for _ in range(30):
         # moments of z = μ + σ t and the covariance of (z, z²), the Hessian of A
-        e1 = mu + sigma * m1
-        e2 = mu * mu + 2.0 * mu * sigma * m1 + sigma * sigma * m2
-        e3 = mu**3 + 3.0 * mu * mu * sigma * m1 + 3.0 * mu * sigma**2 * m2 + sigma**3 * m3
-        e4 = mu**4 + 4.0 * mu**3 * sigma * m1 + 6.0 * mu * mu * sigma**2 * m2 + 4.0 * mu * sigma**3 * m3 + sigma**4 * m4
+        s1, s2, s3, s4 = sigma * m1, sigma * sigma * m2, sigma**3 * m3, sigma**4 * m4
+        e1 = mu + s1
+        e2 = mu * (mu + 2.0 * s1) + s2
+        e3 = mu * (mu * (mu + 3.0 * s1) + 3.0 * s2) + s3
+        e4 = mu * (mu * (mu * (mu + 4.0 * s1) + 6.0 * s2) + 4.0 * s3) + s4
         g1, g2 = e1, e2 - 1.0
         h11, h12, h22 = e2 - e1 * e1, e3 - e1 * e2, e4 - e2 * e2
         at_cap = t2 >= cap and g2 < 0.0
@@ -241,15 +258,15 @@ def fit_(mean: float, sd: float, a: float, b: float) -> tuple[float, float]:
             d1, d2 = -g1 / max(h11, 1e-12), 0.0
         else:
             d1, d2 = (h12 * g2 - h22 * g1) / det, (h12 * g1 - h11 * g2) / det
-        if abs(d1 * g1 + d2 * g2) < 1e-9:
+        if abs(d1 * g1 + d2 * g2) < 2.0 * tolerance:
             break
         step, improved = 1.0, False
         for _ in range(12):
             n1, n2 = t1 + step * d1, min(t2 + step * d2, cap)
-            s2 = -0.5 / n2
-            n_sigma, n_mu = math.sqrt(s2), n1 * s2
+            variance = -0.5 / n2
+            n_sigma, n_mu = math.sqrt(variance), n1 * variance
             n_log_z, q1, q2, q3, q4 = _moments((low - n_mu) / n_sigma, (high - n_mu) / n_sigma)
-            n_loss = n_log_z + math.log(n_sigma) + LOG_SQRT_2PI + 0.5 * n_mu * n_mu / s2 - n2
+            n_loss = n_log_z + math.log(n_sigma) + LOG_SQRT_2PI + 0.5 * n_mu * n1 - n2
             if n_loss < loss:
                 improved = True
                 break
