@@ -18,7 +18,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
-from countarfactuals import MISSING
+from countarfactuals import MISSING, AdversarialRandomForest
 from countarfactuals.arf.sampling import round_inside
 from countarfactuals.exceptions import ParameterError
 
@@ -302,6 +302,19 @@ def test_frames_like_the_training_frame():
         assert isinstance(drawn, np.ndarray)
         assert drawn.dtype == dtype
         assert drawn.shape == (30, 2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_narrow_floats_stay_inside_their_interval(dtype):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=300).astype(dtype), "y": rng.normal(size=300)})
+    arf = AdversarialRandomForest(n_estimators=5, random_state=1).fit(X)
+    width = float(np.finfo(dtype).eps)
+    low, high = 0.3 + 0.3 * width, 0.3 + 5.3 * width  # a few floats wide, with ends that are none
+    rows = arf.sample(500, given=[{"x": [(low, high), (1.0, 1.1)]}, {}], random_state=1)["x"]
+    assert rows.dtype == dtype
+    drawn = rows.head(500).to_numpy().astype(float)
+    assert (((drawn >= low) & (drawn <= high)) | ((drawn >= 1.0) & (drawn <= 1.1))).all()
 
 
 def test_the_same_rows_for_every_library():

@@ -26,7 +26,7 @@ from countarfactuals.arf.forest import Forest, Layout
 from countarfactuals.arf.given import merge, parse_given
 from countarfactuals.arf.leaf_size import choose_leaf_size
 from countarfactuals.arf.leaves import AUTO, GLOBAL, LOCAL, UNBOUNDED, LeafOptions, LeafTable, fit_leaves
-from countarfactuals.arf.sampling import draw_rows, round_inside
+from countarfactuals.arf.sampling import draw_rows, narrow, round_inside
 from countarfactuals.arf.storage import read_archive, write_archive
 from countarfactuals.exceptions import (
     DataError,
@@ -41,6 +41,7 @@ from countarfactuals.schema import Schema
 
 _FORMAT, _VERSION = "countarfactuals.AdversarialRandomForest", 1
 _SHARE_DRAWN = 0.632  # of the rows, per tree: as many as a bootstrap sample has distinct ones
+_MOST_DRAWN = 200_000  # beyond, more rows sharpen the leaves' parameters, which see all of them, but hardly the cuts
 _HIGH_ACCURACY = 0.6
 
 RandomState = int | np.random.Generator | np.random.SeedSequence | None
@@ -67,7 +68,8 @@ class AdversarialRandomForest(BaseEstimator):
     always_split : sequence of column names
         Columns tried at every split, on top of `max_features`.
     max_samples : int, float or None
-        Rows drawn per tree without replacement, as number or share; None means 63.2 %. The others are out of bag.
+        Rows drawn per tree without replacement, as number or share; None means 63.2 %, and 200,000 at most. The
+        others are out of bag. Leaf parameters are fitted to all rows.
     family : "truncnorm" or "uniform"
         Distribution of numbers in a leaf.
     leaf_fit : "likelihood" or "moments"
@@ -155,7 +157,9 @@ class AdversarialRandomForest(BaseEstimator):
         settings = self._settings(schema, n)
         if self.min_samples_leaf == "auto":
             pilot_rng = rng.spawn(1)[0]
-            settings = settings._replace(min_real=choose_leaf_size(matrix, layout, settings, pilot_rng, self.n_jobs))
+            share = _SHARE_DRAWN if self.max_samples is None else settings.n_drawn / n
+            size = choose_leaf_size(matrix, layout, settings, share, pilot_rng, self.n_jobs)
+            settings = settings._replace(min_real=size)
         training = train(matrix, layout, settings, rng, self.n_jobs, self._report)
         leaves = fit_leaves(training.growth.forest, training.growth.members, matrix, layout, options, self.n_jobs)
         self._set_fitted(schema, training.growth.forest, leaves, training.accuracies, settings.min_real)
@@ -273,7 +277,12 @@ class AdversarialRandomForest(BaseEstimator):
         rng = _generator(self.random_state if random_state is None else random_state)
         step = np.array([column.step for column in schema.columns])
         weights = self._weights(evidence)
-        return draw_rows(forest, leaves, evidence, weights, step, n_samples, rng, self.n_jobs)
+        rows = draw_rows(forest, leaves, evidence, weights, step, n_samples, rng, self.n_jobs)
+        for j, column in enumerate(schema.columns):
+            if column.stored_as is not np.float64 and column.step == 0:
+                cells = rows[:, j].reshape(len(evidence.kind), n_samples)
+                rows[:, j] = narrow(cells, evidence, j, column.stored_as).ravel()
+        return rows
 
     def _fill_expected(self, evidence: Evidence) -> np.ndarray:
         schema, forest, leaves = self._fitted()
@@ -449,8 +458,8 @@ class AdversarialRandomForest(BaseEstimator):
     def _n_drawn(self, n: int) -> int:
         asked = self.max_samples
         if asked is None:
-            asked = _SHARE_DRAWN
-        if isinstance(asked, Integral) and not isinstance(asked, bool) and asked >= 1:
+            drawn = min(round(_SHARE_DRAWN * n), _MOST_DRAWN)
+        elif isinstance(asked, Integral) and not isinstance(asked, bool) and asked >= 1:
             drawn = int(asked)
         elif isinstance(asked, Real) and not isinstance(asked, bool | Integral) and 0 < asked < 1:
             drawn = round(float(asked) * n)

@@ -6,8 +6,8 @@ on each other three to eight, and no rule of n and p tells them apart. So a pilo
 1. Draw up to 5,000 rows; four fifths train, one fifth is held out.
 2. Grow first-round forests of 25 trees with leaves of 8 rows and of the next smaller and larger sizes on a ladder, fit
    their leaves, and go on in the direction in which the held-out mean log density rises.
-3. For more data than the pilot saw, the size grows with the 0.3-th power of the ratio: smooth densities profit, and
-   the number of leaves stays in bounds.
+3. Where trees draw more rows than the pilot's, the size grows with the 0.3-th power of the ratio: smooth densities
+   profit, and the number of leaves stays in bounds.
 """
 
 from __future__ import annotations
@@ -30,9 +30,14 @@ _GROWTH = 0.3
 
 
 def choose_leaf_size(
-    matrix: np.ndarray, layout: Layout, settings: Settings, rng: np.random.Generator, n_jobs: int | None
+    matrix: np.ndarray,
+    layout: Layout,
+    settings: Settings,
+    share_drawn: float,
+    rng: np.random.Generator,
+    n_jobs: int | None,
 ) -> int:
-    """The size for this data; `settings` tell how trees are grown."""
+    """The size for this data; `settings` tell how trees are grown, on which share of the rows the pilot's."""
     n = len(matrix)
     if n < _FEWEST_ROWS:
         return LADDER[0]
@@ -45,7 +50,7 @@ def choose_leaf_size(
         pilot = settings._replace(
             n_trees=min(settings.n_trees, _PILOT_TREES),
             min_real=LADDER[rung],
-            n_drawn=min(max(1, settings.n_drawn * len(trained) // n), len(trained) - 1),
+            n_drawn=min(max(1, round(share_drawn * len(trained))), len(trained) - 1),
             max_iter=0,
         )
         return _likelihood(matrix[trained], matrix[held_out], layout, pilot, np.random.default_rng(seed), n_jobs)
@@ -56,7 +61,7 @@ def choose_leaf_size(
             rung += step
         if rung != _FIRST:
             break
-    return round(LADDER[rung] * max(1.0, n / _PILOT_ROWS) ** _GROWTH)
+    return round(LADDER[rung] * max(1.0, settings.n_drawn / (share_drawn * _PILOT_ROWS)) ** _GROWTH)
 
 
 def _likelihood(

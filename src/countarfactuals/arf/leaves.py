@@ -234,23 +234,22 @@ def _cut_bounds(forest, number_of, n_numbers, tree):  # type: ignore[no-untyped-
 def _summarise(columns, numbers, rows, start, stop):  # type: ignore[no-untyped-def]
     """Per leaf of a tree and number: how many present values, mean, standard deviation (n − 1), smallest, largest."""
     summary = np.empty((len(start), len(numbers), 5))
-    values = np.empty(len(rows))
     for k in range(len(numbers)):
         j = numbers[k]
         for leaf in range(len(start)):
-            n, total, low, high = 0, 0.0, math.inf, -math.inf
+            n, origin, total, squares, low, high = 0, 0.0, 0.0, 0.0, math.inf, -math.inf
             for r in range(start[leaf], stop[leaf]):
                 x = columns[j, rows[r]]
                 if x == x:  # not missing
-                    values[n] = x
+                    if n == 0:
+                        origin = x  # squares about a value of the leaf itself lose no digits
                     n += 1
-                    total += x
+                    total += x - origin
+                    squares += (x - origin) * (x - origin)
                     low, high = min(low, x), max(high, x)
-            mean, squares = total / max(n, 1), 0.0
-            for r in range(n):
-                squares += (values[r] - mean) * (values[r] - mean)
-            sd = math.sqrt(squares / (n - 1)) if n > 1 and high > low else 0.0
-            summary[leaf, k, 0], summary[leaf, k, 1], summary[leaf, k, 2] = n, mean, sd
+            shift = total / max(n, 1)
+            sd = math.sqrt(max(squares - n * shift * shift, 0.0) / (n - 1)) if n > 1 and high > low else 0.0
+            summary[leaf, k, 0], summary[leaf, k, 1], summary[leaf, k, 2] = n, origin + shift, sd
             summary[leaf, k, 3], summary[leaf, k, 4] = low, high
     return summary
 

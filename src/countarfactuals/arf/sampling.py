@@ -59,6 +59,19 @@ def draw_rows(
     return np.concatenate(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(block)(*task) for task in tasks))
 
 
+def narrow(values: np.ndarray, evidence: Evidence, column: int, stored_as: type[np.floating]) -> np.ndarray:
+    """Values, (conditions, samples), as a narrower float type holds them, moved back where that leaves an interval."""
+    narrowed = values.astype(stored_as)
+    for i in np.flatnonzero(evidence.kind[:, column] == INTERVALS).tolist():
+        part = slice(evidence.start[i, column], evidence.stop[i, column])
+        which = np.searchsorted(evidence.low[part], values[i], side="right") - 1
+        low, high = evidence.low[part][which], evidence.high[part][which]
+        below, above = narrowed[i].astype(np.float64) < low, narrowed[i].astype(np.float64) > high
+        narrowed[i, below] = np.nextafter(narrowed[i, below], stored_as(np.inf))
+        narrowed[i, above] = np.nextafter(narrowed[i, above], stored_as(-np.inf))
+    return narrowed.astype(np.float64)
+
+
 @njit(nogil=True, cache=True)
 def _cumulate(weights: LeafWeights) -> np.ndarray:
     """Per condition the running sum of the normalised weights."""

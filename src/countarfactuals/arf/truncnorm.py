@@ -191,34 +191,39 @@ def truncated_ppf_(u: float, a: float, b: float, mu: float, sigma: float) -> flo
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _quick_mass(alpha: float, beta: float) -> float:
-    """Φ(β) − Φ(α) without logarithms: right to some digits fewer than `log_mass_` where it is small."""
-    if alpha > 0.0:
-        return 0.5 * (math.erfc(alpha * _SQRT_HALF) - (math.erfc(beta * _SQRT_HALF) if beta < math.inf else 0.0))
-    below = 0.5 * math.erfc(-alpha * _SQRT_HALF) if alpha > -math.inf else 0.0
-    if beta < 0.0:
-        return 0.5 * math.erfc(-beta * _SQRT_HALF) - below
-    return 1.0 - below - (0.5 * math.erfc(beta * _SQRT_HALF) if beta < math.inf else 0.0)
+def _quick_tail(x: float, pdf: float) -> float:
+    """1 − Φ(x) for x ≥ 0 to 7.5e-8 (Abramowitz and Stegun, 26.2.17), given φ(x)."""
+    t = 1.0 / (1.0 + 0.2316419 * x)
+    return pdf * t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
 
 
 @njit(nogil=True, cache=True)
 def _moments(alpha: float, beta: float) -> tuple[float, float, float, float, float]:
-    """Log mass and the first four moments of the standard normal truncated to (α, β]."""
-    mass = _quick_mass(alpha, beta)
-    if mass > 1e-6:
-        log_z, scale = math.log(mass), _INV_SQRT_2PI / mass
+    """Log mass and the first four moments of the standard normal truncated to (α, β].
+
+    To six digits where the mass is above 0.05, which is what a fit needs and takes a third of the time.
+    """
+    low = math.exp(-0.5 * alpha * alpha) * _INV_SQRT_2PI if alpha > -math.inf else 0.0
+    high = math.exp(-0.5 * beta * beta) * _INV_SQRT_2PI if beta < math.inf else 0.0
+    below = _quick_tail(abs(alpha), low) if low > 0.0 else 0.0
+    above = _quick_tail(abs(beta), high) if high > 0.0 else 0.0
+    if alpha > 0.0:
+        mass = below - above
+    elif beta < 0.0:
+        mass = above - below
     else:
-        log_z, scale = log_mass_(alpha, beta), 0.0
-    first, second, third, fourth = 0.0, 1.0, 0.0, 0.0
-    if alpha > -math.inf:
-        exponent = -0.5 * alpha * alpha
-        r = math.exp(exponent) * scale if scale > 0.0 else math.exp(exponent - LOG_SQRT_2PI - log_z)
-        first, second, third, fourth = r, 1.0 + alpha * r, alpha * alpha * r, alpha * alpha * alpha * r
-    if beta < math.inf:
-        exponent = -0.5 * beta * beta
-        r = math.exp(exponent) * scale if scale > 0.0 else math.exp(exponent - LOG_SQRT_2PI - log_z)
-        first, second = first - r, second - beta * r
-        third, fourth = third - beta * beta * r, fourth - beta * beta * beta * r
+        mass = 1.0 - below - above
+    if mass > 0.05:
+        log_z, low, high = math.log(mass), low / mass, high / mass
+    else:
+        log_z = log_mass_(alpha, beta)
+        low = math.exp(-0.5 * alpha * alpha - LOG_SQRT_2PI - log_z) if alpha > -math.inf else 0.0
+        high = math.exp(-0.5 * beta * beta - LOG_SQRT_2PI - log_z) if beta < math.inf else 0.0
+    first, second, third, fourth = low - high, 1.0, 0.0, 0.0
+    if low > 0.0:
+        second, third, fourth = 1.0 + alpha * low, alpha * alpha * low, alpha * alpha * alpha * low
+    if high > 0.0:
+        second, third, fourth = second - beta * high, third - beta * beta * high, fourth - beta * beta * beta * high
     return log_z, first, second, third + 2.0 * first, fourth + 3.0 * second
 
 

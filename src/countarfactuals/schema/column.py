@@ -88,6 +88,14 @@ class Column:
             return 1.0
         return 0.0 if self.decimals is None else 1 / 10**self.decimals
 
+    @property
+    def stored_as(self) -> type[np.floating]:
+        """The float type that holds the column's numbers in a frame (pyarrow calls the single one `float`)."""
+        name = "" if self.dtype is None else self.dtype.name.lower().removeprefix("arrow:")
+        if self.kind is Kind.REAL and ("16" in name or "half" in name):
+            return np.float16
+        return np.float32 if self.kind is Kind.REAL and (name == "float" or "32" in name) else np.float64
+
     @cached_property
     def codes(self) -> dict[Any, int]:
         """Code of each level."""
