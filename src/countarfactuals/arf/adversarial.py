@@ -79,10 +79,10 @@ def train(
         new = grow()
         accuracies.append(new.accuracy)
         report(len(accuracies) - 1, new.accuracy)
-        fooled = new.accuracy <= 0.5 + settings.delta or (settings.early_stopping and new.accuracy >= accuracies[-2])
-        if fooled or len(accuracies) > settings.max_iter:
+        if settings.early_stopping and new.accuracy >= accuracies[-2]:
             break
-        kept = new
+        if new.accuracy > 0.5 + settings.delta and len(accuracies) <= settings.max_iter:
+            kept = new  # it becomes the generator of another round
     return Training(kept, tuple(accuracies))
 
 

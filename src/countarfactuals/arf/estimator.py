@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from numbers import Integral, Real
 from typing import Any, Self
@@ -37,12 +37,13 @@ from countarfactuals.exceptions import (
     StorageError,
     listed,
 )
-from countarfactuals.schema import Schema
+from countarfactuals.schema import Kind, Schema
 
 _FORMAT, _VERSION = "countarfactuals.AdversarialRandomForest", 1
 _SHARE_DRAWN = 0.632  # of the rows, per tree: as many as a bootstrap sample has distinct ones
 _MOST_DRAWN = 200_000  # beyond, more rows sharpen the leaves' parameters, which see all of them, but hardly the cuts
 _HIGH_ACCURACY = 0.6
+_CONDITIONS_AT_ONCE = 512
 
 RandomState = int | np.random.Generator | np.random.SeedSequence | None
 
@@ -78,16 +79,30 @@ class AdversarialRandomForest(BaseEstimator):
         Close open ends of leaves at the leaf's or the data's range. None leaves them open, except for uniforms, which
         need bounds and take "global".
     epsilon : float
-        Share of the range by which closed ends are widened, half on each side.
+        Share of the range by which closed ends are widened, half on each side. With 0 the smallest value itself lies
+        on the open end of its interval and has density 0, as in the reference implementation.
     alpha : "auto" or float
         Laplace smoothing of level shares and shares of missing values, in rows per level; 0 gives unseen levels
         probability 0. "auto" is a tenth of a row per level, and one row for all levels together at most.
     n_jobs : int or None
         Threads. The result does not depend on it.
     random_state : int, Generator, SeedSequence or None
-        Seed of everything random in `fit`, and of `sample` and `impute` unless they get their own.
+        Seed of everything random in `fit`, and of `sample` and `impute` unless they get their own. Files keep an
+        integer only.
     verbose : bool
         Print the accuracy of each round.
+
+    Attributes
+    ----------
+    accuracies_ : tuple of float
+        Out-of-bag accuracy of every round; the first is against independent columns, later ones against rows from the
+        leaves of the forest before.
+    n_rounds_ : int
+        Number of forests grown, the first included.
+    min_samples_leaf_ : int
+        The leaf size that was used.
+    schema_, forest_, leaves_ : Schema, Forest, LeafTable
+        Columns, trees and leaf parameters.
 
     Examples
     --------
@@ -157,9 +172,7 @@ class AdversarialRandomForest(BaseEstimator):
         settings = self._settings(schema, n)
         if self.min_samples_leaf == "auto":
             pilot_rng = rng.spawn(1)[0]
-            share = _SHARE_DRAWN if self.max_samples is None else settings.n_drawn / n
-            size = choose_leaf_size(matrix, layout, settings, share, pilot_rng, self.n_jobs)
-            settings = settings._replace(min_real=size)
+            settings = settings._replace(min_real=choose_leaf_size(matrix, layout, settings, pilot_rng, self.n_jobs))
         training = train(matrix, layout, settings, rng, self.n_jobs, self._report)
         leaves = fit_leaves(training.growth.forest, training.growth.members, matrix, layout, options, self.n_jobs)
         self._set_fitted(schema, training.growth.forest, leaves, training.accuracies, settings.min_real)
@@ -265,8 +278,9 @@ class AdversarialRandomForest(BaseEstimator):
                 for k, one in enumerate(filled):
                     one[holes] = drawn[:, k]
             else:
+                expected = self._fill_expected(evidence)
                 for one in filled:
-                    one[holes] = self._fill_expected(evidence)
+                    one[holes] = expected
         frames = [schema.decode(one) for one in filled]
         if isinstance(X, pd.DataFrame) and schema.backend == "pandas":
             frames = [frame.set_index(X.index) for frame in frames]
@@ -276,28 +290,38 @@ class AdversarialRandomForest(BaseEstimator):
         schema, forest, leaves = self._fitted()
         rng = _generator(self.random_state if random_state is None else random_state)
         step = np.array([column.step for column in schema.columns])
-        weights = self._weights(evidence)
-        rows = draw_rows(forest, leaves, evidence, weights, step, n_samples, rng, self.n_jobs)
+        blocks = []
+        for some in _blocks(evidence):
+            weights = self._weights(some)
+            blocks.append(draw_rows(forest, leaves, some, weights, step, n_samples, rng, self.n_jobs))
+        rows = np.concatenate(blocks)
         for j, column in enumerate(schema.columns):
             if column.stored_as is not np.float64 and column.step == 0:
                 cells = rows[:, j].reshape(len(evidence.kind), n_samples)
                 rows[:, j] = narrow(cells, evidence, j, column.stored_as).ravel()
+            if column.kind is Kind.INTEGER:
+                rows[:, j] = np.clip(rows[:, j], *column.integer_limits)
         return rows
 
     def _fill_expected(self, evidence: Evidence) -> np.ndarray:
-        schema, forest, leaves = self._fitted()
-        weights = self._weights(evidence)
+        schema, _, _ = self._fitted()
         filled = evidence.value.copy()
         for j, column in enumerate(schema.columns):
             blank = evidence.kind[:, j] == PRESENT
             if not blank.any():
                 continue
+            expected = self._expected(evidence.rows(blank), j)
             if column.is_number:
-                means = expect_number(forest, leaves, evidence, weights, j)[blank]
-                filled[blank, j] = [round_inside(x, -math.inf, math.inf, column.step) for x in means]
+                filled[blank, j] = [round_inside(x, -math.inf, math.inf, column.step) for x in expected]
             else:
-                filled[blank, j] = expect_levels(forest, leaves, evidence, weights, j)[blank].argmax(axis=1)
+                filled[blank, j] = expected.argmax(axis=1)
         return filled
+
+    def _expected(self, evidence: Evidence, column: int) -> np.ndarray:
+        """Means of a number, or probabilities of a category's levels, given each condition."""
+        _, forest, leaves = self._fitted()
+        expect = expect_number if leaves.number_of[column] >= 0 else expect_levels
+        return np.concatenate([expect(forest, leaves, some, self._weights(some), column) for some in _blocks(evidence)])
 
     # Expectations
 
@@ -307,21 +331,19 @@ class AdversarialRandomForest(BaseEstimator):
         The columns are named `age` for a number and `housing=own` for a level. Without `columns`, those that no
         condition fixes to a value.
         """
-        schema, forest, leaves = self._fitted()
+        schema, _, leaves = self._fitted()
         evidence = parse_given(given, schema, leaves.missing_of >= 0)
         if columns is None:
             chosen = np.flatnonzero((evidence.kind != POINT).any(axis=0)).tolist()
         else:
             chosen = [schema.index(name) for name in ([columns] if isinstance(columns, str) else columns)]
-        weights = self._weights(evidence)
         result: dict[Any, np.ndarray] = {}
         for j in chosen:
-            column = schema.columns[j]
+            column, expected = schema.columns[j], self._expected(evidence, j)
             if column.is_number:
-                result[column.name] = expect_number(forest, leaves, evidence, weights, j)
+                result[column.name] = expected
             else:
-                shares = expect_levels(forest, leaves, evidence, weights, j)
-                result |= {f"{column.name}={level}": shares[:, k] for k, level in enumerate(column.levels)}
+                result |= {f"{column.name}={level}": expected[:, k] for k, level in enumerate(column.levels)}
         return pd.DataFrame(result, index=range(len(evidence.kind)))
 
     # Storage
@@ -332,7 +354,7 @@ class AdversarialRandomForest(BaseEstimator):
         parameters = self.get_params()
         state = parameters["random_state"]
         parameters["random_state"] = int(state) if isinstance(state, Integral) else None
-        parameters["always_split"] = list(parameters["always_split"])
+        parameters["always_split"] = list(self._always_split())
         meta = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -353,10 +375,13 @@ class AdversarialRandomForest(BaseEstimator):
         """Read a forest that `save` wrote; its densities are identical to the last bit."""
         meta, arrays = read_archive(path, _FORMAT, _VERSION)
         try:
-            estimator = cls(**meta["parameters"])
+            estimator = cls(
+                **meta["parameters"] | {"always_split": tuple(_as_names(meta["parameters"]["always_split"]))}
+            )
             forest = _take(Forest, "forest", arrays, depth=int(meta["depth"]))
             leaves = _take(LeafTable, "leaves", arrays, closed=bool(meta["closed"]))
             schema = Schema.from_dict(meta["schema"])
+            _check_sizes(forest, leaves, len(schema.columns))
             estimator._set_fitted(schema, forest, leaves, meta["accuracies"], int(meta["min_samples_leaf"]))
         except (KeyError, TypeError, ValueError) as error:
             raise StorageError(
@@ -470,9 +495,33 @@ class AdversarialRandomForest(BaseEstimator):
         return min(max(drawn, 1), n - 1)  # one row at least stays out of bag
 
 
+def _blocks(evidence: Evidence) -> Iterator[Evidence]:
+    """Some conditions at a time: one that fixes little lists nearly every leaf."""
+    for start in range(0, len(evidence.kind), _CONDITIONS_AT_ONCE):
+        yield evidence.rows(slice(start, start + _CONDITIONS_AT_ONCE))
+
+
 def _take(kind: Any, prefix: str, arrays: Mapping[str, np.ndarray], **rest: Any) -> Any:
     """A named tuple from the stored arrays of that prefix and the rest."""
     return kind(**{name: arrays[f"{prefix}.{name}"] for name in kind._fields if name not in rest}, **rest)
+
+
+def _as_names(stored: Sequence[Any]) -> list[Any]:
+    """Column names from JSON, which knows lists where pandas has tuples."""
+    return [tuple(name) if isinstance(name, list) else name for name in stored]
+
+
+def _check_sizes(forest: Forest, leaves: LeafTable, n_columns: int) -> None:
+    """Kernels trust the sizes of arrays: those of a file must agree."""
+    per_node = {
+        len(getattr(forest, name)) for name in ("feature", "child", "threshold", "missing_left", "words", "parent")
+    }
+    names = ("log_weight", "low", "high", "mu", "sigma", "log_norm", "missing", "rest_logp", "few_logp")
+    per_leaf = {forest.n_leaves} | {len(getattr(leaves, name)) for name in names}
+    per_column = {n_columns} | {len(getattr(leaves, f"{name}_of")) for name in ("number", "category", "missing")}
+    cells = forest.n_leaves * leaves.rest_logp.shape[1] + 1
+    if len(per_node) > 1 or len(per_leaf) > 1 or len(per_column) > 1 or len(leaves.level_start) != cells:
+        raise ValueError("the sizes of its arrays do not agree")
 
 
 def _check_int(name: str, value: Any, least: int, others: str = "") -> int:
@@ -489,6 +538,10 @@ def _check_float(name: str, value: Any, low: float, high: float, others: str = "
 
 
 def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.SeedSequence):  # a copy, as spawning would change the user's
+        random_state = np.random.SeedSequence(
+            random_state.entropy, spawn_key=random_state.spawn_key, pool_size=random_state.pool_size
+        )
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:

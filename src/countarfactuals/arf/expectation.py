@@ -13,24 +13,9 @@ import math
 import numpy as np
 from numba import njit
 
-from countarfactuals.arf.evidence import FREE, INTERVALS, IS_MISSING, POINT, Evidence, LeafWeights, log_alternative
-from countarfactuals.arf.forest import Forest
-from countarfactuals.arf.leaves import LeafTable, reaches
+from countarfactuals.arf.evidence import FREE, INTERVALS, IS_MISSING, POINT, log_alternative
+from countarfactuals.arf.leaves import reaches
 from countarfactuals.arf.truncnorm import truncated_mean_
-
-
-def expect_number(
-    forest: Forest, leaves: LeafTable, evidence: Evidence, weights: LeafWeights, column: int
-) -> np.ndarray:
-    """Mean of a number given each condition."""
-    return _expect_number(forest, leaves, evidence, weights, column)
-
-
-def expect_levels(
-    forest: Forest, leaves: LeafTable, evidence: Evidence, weights: LeafWeights, column: int
-) -> np.ndarray:
-    """Probabilities of a category's levels given each condition, (conditions, levels)."""
-    return _expect_levels(forest, leaves, evidence, weights, column)
 
 
 @njit(nogil=True, cache=True)
@@ -43,7 +28,8 @@ def _weight(leaves, evidence, weights, i, k, j):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _expect_number(forest, leaves, evidence, weights, j):  # type: ignore[no-untyped-def]
+def expect_number(forest, leaves, evidence, weights, j):  # type: ignore[no-untyped-def]
+    """Mean of number j given each condition."""
     means = np.empty(len(evidence.kind))
     for i in range(len(means)):
         if evidence.kind[i, j] == POINT or evidence.kind[i, j] == IS_MISSING:
@@ -81,7 +67,8 @@ def _leaf_mean(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped
 
 
 @njit(nogil=True, cache=True)
-def _expect_levels(forest, leaves, evidence, weights, j):  # type: ignore[no-untyped-def]
+def expect_levels(forest, leaves, evidence, weights, j):  # type: ignore[no-untyped-def]
+    """Probabilities of category j's levels given each condition, (conditions, levels)."""
     n_levels, c = leaves.n_levels[j], leaves.category_of[j]
     result = np.zeros((len(evidence.kind), n_levels))
     asked = np.zeros(n_levels, np.bool_)

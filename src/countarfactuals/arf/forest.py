@@ -18,11 +18,9 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numba import njit
 
-from countarfactuals.arf.grow import MAX_CODES, MISSING, VOTE_SCALE, GrownTree, grow_tree
+from countarfactuals.arf.grow import MAX_CODES, MISSING, GrownTree, grow_tree
 from countarfactuals.arf.random import spawn_seeds
 from countarfactuals.schema import Kind, Schema
-
-__all__ = ["VOTE_SCALE", "Coding", "Forest", "Growth", "Layout", "Members", "apply", "code_columns", "grow_forest"]
 
 
 class Layout(NamedTuple):

@@ -59,10 +59,13 @@ def _draw_rows(first: int, n: int, n_drawn: int, state: np.ndarray, drawn: np.nd
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _gain(r: float, n: float, all_r: float, all_n: float) -> float:
-    """Decrease of Gini impurity times all_n² / 2, for r of n rows real on the left."""
-    excess = r * all_n - all_r * n
-    return excess * excess / (n * (all_n - n))
+def _gain(r: int, n: int, all_r: int, all_n: int) -> float:
+    """Decrease of Gini impurity times all_n² / 2, for r of n rows real on the left.
+
+    In floats: numba takes the counts as 64-bit integers, whose square overflows from 100,000 rows on.
+    """
+    excess = float(r) * float(all_n) - float(all_r) * float(n)
+    return excess * excess / (float(n) * float(all_n - n))
 
 
 @njit(nogil=True, cache=True)
@@ -110,7 +113,8 @@ def _cut_number(column, rows, start, n_r, n, min_real, buffer, real, total):  # 
         if left_r >= min_real and n_r - left_r >= min_real and left < n:
             gain = _gain(left_r, left, n_r, n)
             if gain > best:
-                best, best_bin, best_side = gain, k, False
+                # where no missing value tells its side, it goes with the majority of real rows, as unseen levels do
+                best, best_bin, best_side = gain, k, miss == 0 and 2 * left_r > n_r
         if miss > 0 and left + miss < n and left_r + miss_r >= min_real and n_r - left_r - miss_r >= min_real:
             gain = _gain(left_r + miss_r, left + miss, n_r, n)
             if gain > best:

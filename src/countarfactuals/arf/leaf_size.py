@@ -25,6 +25,7 @@ from countarfactuals.arf.leaves import AUTO, UNBOUNDED, LeafOptions, fit_leaves
 LADDER = (3, 5, 8, 13, 21, 34, 55, 90)
 _FIRST = LADDER.index(8)
 _PILOT_ROWS, _PILOT_TREES, _HELD_OUT = 5_000, 25, 0.2
+_SHARE_DRAWN = 0.632
 _FEWEST_ROWS = 100  # below, a fifth of the rows says too little
 _GROWTH = 0.3
 
@@ -33,24 +34,24 @@ def choose_leaf_size(
     matrix: np.ndarray,
     layout: Layout,
     settings: Settings,
-    share_drawn: float,
     rng: np.random.Generator,
     n_jobs: int | None,
 ) -> int:
-    """The size for this data; `settings` tell how trees are grown, on which share of the rows the pilot's."""
+    """The size for this data; `settings` tell how trees are grown."""
     n = len(matrix)
     if n < _FEWEST_ROWS:
         return LADDER[0]
     rows = rng.permutation(n)[:_PILOT_ROWS]
     held_out, trained = np.split(rows, [round(_HELD_OUT * len(rows))])
     seed = int(rng.integers(2**32))  # every size sees the same synthetic rows and draws
+    n_drawn = max(1, min(settings.n_drawn, round(_SHARE_DRAWN * len(trained)), len(trained) - 1))
 
     @cache
     def held_out_likelihood(rung: int) -> float:
         pilot = settings._replace(
             n_trees=min(settings.n_trees, _PILOT_TREES),
             min_real=LADDER[rung],
-            n_drawn=min(max(1, round(share_drawn * len(trained))), len(trained) - 1),
+            n_drawn=n_drawn,
             max_iter=0,
         )
         return _likelihood(matrix[trained], matrix[held_out], layout, pilot, np.random.default_rng(seed), n_jobs)
@@ -61,7 +62,9 @@ def choose_leaf_size(
             rung += step
         if rung != _FIRST:
             break
-    return round(LADDER[rung] * max(1.0, settings.n_drawn / (share_drawn * _PILOT_ROWS)) ** _GROWTH)
+    # a pilot of four fifths of all rows stands for all of them
+    seen = n_drawn if len(rows) < n else settings.n_drawn
+    return round(LADDER[rung] * (settings.n_drawn / seen) ** _GROWTH)
 
 
 def _likelihood(

@@ -85,8 +85,7 @@ def fit_leaves(
     number_of, category_of = _places(is_number), _places(~is_number)
     share_missing = np.isnan(matrix).mean(axis=0)
     missing_of = _places(share_missing > 0)
-    with np.errstate(invalid="ignore"):
-        low, high = np.nanmin(matrix, axis=0), np.nanmax(matrix, axis=0)
+    low, high = _ranges(matrix)
     n_leaves, n_numbers, n_categories = forest.n_leaves, int(is_number.sum()), int((~is_number).sum())
     table = LeafTable(
         log_weight=np.log(members.stop - members.start) - math.log(len(matrix) * forest.n_trees),
@@ -139,6 +138,13 @@ def _with_few_levels(table: LeafTable) -> LeafTable:
     kept = is_few[category]
     few_logp[leaf[kept], few_start[category[kept]] + table.level[kept]] = table.level_logp[kept]
     return table._replace(few_start=few_start, few_logp=few_logp)
+
+
+def _ranges(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest value of each column; 0 for one without values, which a part of the data may have."""
+    low = np.min(matrix, axis=0, where=~np.isnan(matrix), initial=np.inf)
+    high = np.max(matrix, axis=0, where=~np.isnan(matrix), initial=-np.inf)
+    return np.where(low > high, 0.0, low), np.where(low > high, 0.0, high)
 
 
 def _places(chosen: np.ndarray) -> np.ndarray:

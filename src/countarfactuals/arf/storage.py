@@ -55,7 +55,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_archive(path: str | os.PathLike[str], format_name: str, version: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The meta text and the arrays of a file of the given format; newer versions are refused."""
+    """The meta text and the arrays of a file of the given format; other versions are refused."""
     if not Path(path).is_file():
         raise StorageError(f"There is no file {os.fspath(path)!r}. Give the path that was passed to `save`.")
     try:

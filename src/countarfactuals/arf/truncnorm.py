@@ -5,7 +5,7 @@ Everything is worked out for the standard normal on (α, β] = ((a − μ)/σ, (
 1. log Φ(x) from `erfc`, and from its asymptotic series where `erfc` would underflow.
 2. The mass Φ(β) − Φ(α) of an interval in the upper tail is computed on the mirrored interval (−β, −α], where
    nothing cancels; that of a very short one from its density.
-3. Quantiles invert Φ (Wichura's AS 241, one Newton step in log space in the far tail).
+3. Quantiles invert Φ (Wichura's AS 241, Newton steps in log space in the far tail).
 4. The likelihood of μ, σ depends on the sample through its mean and variance alone; `fit` maximises it by
    damped Newton steps on the natural parameters.
 

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DataError, DataTypeError, did_you_mean, listed
-from .dtypes import Dtype
+from .dtypes import Dtype, integer_limits
 
 MOST_DECIMALS = 12
 LARGEST_INTEGER = 2**53  # the last one up to which float64 holds every integer
@@ -87,6 +87,12 @@ class Column:
         if self.kind is Kind.INTEGER:
             return 1.0
         return 0.0 if self.decimals is None else 1 / 10**self.decimals
+
+    @property
+    def integer_limits(self) -> tuple[float, float]:
+        """Smallest and largest integer that the column's type holds, and the matrix exactly."""
+        low, high = (-math.inf, math.inf) if self.dtype is None else integer_limits(self.dtype.name)
+        return max(low, -float(LARGEST_INTEGER)), min(high, float(LARGEST_INTEGER))
 
     @property
     def stored_as(self) -> type[np.floating]:

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,6 +114,21 @@ def arrow_type(name: str) -> Any:
     return pa.type_for_alias(name)
 
 
+def integer_limits(name: str) -> tuple[float, float]:
+    """Smallest and largest number of an integer type; infinite for any other.
+
+    >>> integer_limits("UInt8"), integer_limits("object")
+    ((0.0, 255.0), (-inf, inf))
+    """
+    found = _INTEGER.search(name)
+    if found is None:
+        return -math.inf, math.inf
+    bits = int(re.sub(r"\D", "", found[0]))
+    if found[0][0] in "uU":
+        return 0.0, float(2**bits - 1)
+    return -float(2 ** (bits - 1)), float(2 ** (bits - 1) - 1)
+
+
 def integer_name_for(name: str, low: float, high: float) -> str:
     """The name of an integer type of the same family that holds `low` to `high`: itself, or 64 bits with sign.
 
@@ -121,11 +137,9 @@ def integer_name_for(name: str, low: float, high: float) -> str:
     >>> integer_name_for("UInt8", 0, 255), integer_name_for("UInt8", -1, 255), integer_name_for("arrow:int8", 0, 300)
     ('UInt8', 'Int64', 'arrow:int64')
     """
-    found = _INTEGER.search(name)
-    if found is None:
-        return name
-    bits = int(re.sub(r"\D", "", found[0]))
-    least, most = (0, 2**bits - 1) if found[0][0] in "uU" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    least, most = integer_limits(name)
     if least <= low and high <= most:
         return name
+    found = _INTEGER.search(name)
+    assert found is not None  # other types have no limits
     return _INTEGER.sub("Int64" if "I" in found[0] else "int64", name)
