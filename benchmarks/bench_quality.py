@@ -24,7 +24,6 @@ from countarfactuals import AdversarialRandomForest
 from countarfactuals.datasets import Cassini, ThreeBlobs, TwoSines, load_paper_set, random_learnable_network
 from countarfactuals.exceptions import DensityWarning
 
-PAPER_SETS = ("cassini", "pawelczyk", "two_sines", "bn_5", "bn_10", "bn_20")
 TARGETS = {"cassini": 0.11, "pawelczyk": 0.11, "two_sines": 0.11, "bn_5": 0.11, "bn_10": 0.45, "bn_20": 5.3}
 
 
@@ -75,7 +74,7 @@ def measure(name: str, X: pd.DataFrame, process, seeds: int) -> dict:
 
 
 def paper_sets(folder: str):
-    for name in PAPER_SETS:
+    for name in TARGETS:
         published = load_paper_set(folder, name)
         yield name, published.X, published.process
 

@@ -1,4 +1,5 @@
-"""Speed of the forest, each figure beside a peer or a fixed NumPy loop in the same run; one thread, medians.
+"""Speed of the forest, each figure beside a peer or a fixed NumPy loop in the same run; one thread, our medians of
+several runs, peers once.
 
     python benchmarks/bench_speed.py [--rows 5000 50000 200000] [--repeats 3] [--peers PYTHON]
 
@@ -23,7 +24,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from countarfactuals import AdversarialRandomForest
 from countarfactuals.arf.forest import Layout, code_columns, grow_forest
-from countarfactuals.arf.leaves import UNBOUNDED, LeafOptions, fit_leaves
+from countarfactuals.arf.leaves import AUTO, UNBOUNDED, LeafOptions, fit_leaves
 from countarfactuals.datasets import random_network
 from countarfactuals.exceptions import DensityWarning
 
@@ -115,7 +116,7 @@ def fitting_and_asking(repeats: int) -> list[dict]:
     fit = partial(AdversarialRandomForest(n_estimators=N_TREES, n_jobs=1, random_state=1).fit, X)
     arf = fit()
     seconds = median_seconds(fit, repeats)
-    leaves = median_seconds(partial(refit_leaves, arf, X), repeats)
+    leaves = median_seconds(partial(refit_leaves, arf, arf.schema_.encode(X), {}), repeats)
     query = X.head(1000)
     without = query.drop(columns="x7")
     given = query.head(50).copy()
@@ -137,19 +138,18 @@ def fitting_and_asking(repeats: int) -> list[dict]:
     return [{"what": what, "s": s, "per unit": s / unit, "": note} for what, s, note in rows]
 
 
-def refit_leaves(arf: AdversarialRandomForest, X: pd.DataFrame) -> None:
+def refit_leaves(arf: AdversarialRandomForest, matrix: np.ndarray, cache: dict) -> None:
     from countarfactuals.arf.forest import Members, apply
 
-    matrix = arf.schema_.encode(X)
-    if not hasattr(arf, "bench_members"):
+    if "members" not in cache:
         leaf = apply(arf.forest_, matrix)
         rows = np.stack([np.argsort(column, kind="stable") for column in leaf.T]).astype(np.int32)
         counts = np.bincount(leaf.ravel(), minlength=arf.forest_.n_leaves)
         parts = np.split(counts, arf.forest_.leaf_start[1:-1])
         start = np.concatenate([np.cumsum(part) - part for part in parts])
-        arf.bench_members = Members(rows, start, start + counts)
-    options = LeafOptions(uniform=False, likelihood=True, bounds=UNBOUNDED, epsilon=0.0, alpha=0.1)
-    fit_leaves(arf.forest_, arf.bench_members, matrix, Layout.of(arf.schema_), options, 1)
+        cache["members"] = Members(rows, start, start + counts)
+    options = LeafOptions(uniform=False, likelihood=True, bounds=UNBOUNDED, epsilon=0.0, alpha=AUTO)
+    fit_leaves(arf.forest_, cache["members"], matrix, Layout.of(arf.schema_), options, 1)
 
 
 def against_arfpy(peers: str) -> dict:

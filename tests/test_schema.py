@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal as assert_polars_equal
 
@@ -281,7 +281,6 @@ def test_one_row_far_down_decides_the_decimals():
 
 
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=1), st.integers(0, 5))
-@settings(max_examples=100, deadline=None)
 def test_decimals_agree_with_decimal_strings(units, scale):
     values = [float(f"{unit}e-{scale}") for unit in units]
     exponents = [Decimal(repr(value)).normalize().as_tuple().exponent for value in values]
@@ -312,7 +311,6 @@ FULL_ROW = (0.5, 0.5, 1, 1, True, "t", "a")  # so that no column is all missing
 
 
 @given(ROWS)
-@settings(max_examples=60, deadline=None)
 def test_any_pandas_frame_comes_back(rows):
     real, single, integer, byte, boolean, text, letter = zip(FULL_ROW, *rows, strict=True)
     X = pd.DataFrame(
@@ -331,7 +329,6 @@ def test_any_pandas_frame_comes_back(rows):
 
 
 @given(ROWS)
-@settings(max_examples=60, deadline=None)
 def test_any_polars_frame_comes_back(rows):
     schema = {
         "real": pl.Float64,

@@ -500,8 +500,46 @@ def test_wrong_version_and_missing_parts(tmp_path, small_file):
 
 
 def test_saving_where_no_folder_is(tmp_path):
-    with pytest.raises(OSError):
+    with pytest.raises(StorageError, match="no folder .*Create it"):
         fitted("mixed").save(tmp_path / "no" / "folder" / "forest")
+
+
+def test_numbers_whose_squares_overflow():
+    X = pd.DataFrame({"big": np.linspace(-1, 1, 50) * 1e300, "x": np.arange(50.0)})
+    with pytest.raises(DataError, match="'big'.*beyond.*Rescale"):
+        AdversarialRandomForest(n_estimators=3).fit(X)
+
+
+def test_masked_arrays_are_refused():
+    with pytest.raises(DataTypeError, match="masked.*filled"):
+        AdversarialRandomForest().fit(np.ma.masked_greater(np.arange(20.0).reshape(10, 2), 5))
+
+
+def test_random_state_of_scikit_learn_and_seed_sequences():
+    X = two_sines().head(100)
+
+    def scores(state):
+        return AdversarialRandomForest(n_estimators=3, random_state=state).fit(X).score_samples(X)
+
+    np.testing.assert_array_equal(scores(np.random.RandomState(3)), scores(np.random.RandomState(3)))
+    sequence = np.random.SeedSequence(3)
+    np.testing.assert_array_equal(scores(sequence), scores(sequence))
+    assert sequence.n_children_spawned == 0
+
+
+def test_always_split_survives_a_file(tmp_path):
+    X = two_sines().head(100)
+    AdversarialRandomForest(n_estimators=3, always_split="x1", random_state=1).fit(X).save(tmp_path / "forest")
+    again = AdversarialRandomForest.load(tmp_path / "forest")
+    assert again.always_split == ("x1",)
+    again.fit(X)
+
+
+def test_draws_stay_in_the_type_of_an_integer_column():
+    X = pd.DataFrame({"n": np.random.default_rng(0).poisson(0.5, 300).astype("uint8"), "x": np.arange(300.0)})
+    drawn = AdversarialRandomForest(n_estimators=5, random_state=1).fit(X).sample(2000)["n"]
+    assert drawn.dtype == "uint8"
+    assert drawn.max() < 50
 
 
 def test_evidence_errors_are_value_errors():

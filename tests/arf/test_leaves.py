@@ -67,7 +67,8 @@ def test_level_shares(name):
                 continue
             values = matrix[rows, j]
             counts = np.bincount(values[~np.isnan(values)].astype(int), minlength=n_levels)
-            expected = np.where(can_reach[leaf], counts + 0.1, 0) / (counts.sum() + 0.1 * can_reach[leaf].sum())
+            alpha = min(0.1, 0.2 / n_levels)
+            expected = np.where(can_reach[leaf], counts + alpha, 0) / (counts.sum() + alpha * can_reach[leaf].sum())
             found = np.where(can_reach[leaf], np.exp(leaves.rest_logp[leaf, c]), 0)
             part = slice(leaves.level_start[leaf * n_categories + c], leaves.level_start[leaf * n_categories + c + 1])
             found[leaves.level[part]] = np.exp(leaves.level_logp[part])

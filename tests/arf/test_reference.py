@@ -39,7 +39,11 @@ def fitted(name: str, suffix: str = "") -> tuple[Case, LeafTable]:
 
 
 def close(ours, theirs) -> None:
-    np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-13)  # a mean near 0 is the sum of larger terms
+
+
+def close_logs(ours, theirs) -> None:
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
 
 
 @cases
@@ -107,7 +111,7 @@ def test_log_densities(name, suffix):
     for column, values in ours.items():
         kept = theirs[column].to_numpy() > -600  # below, R's products underflow
         assert kept.sum() > 50
-        close(values[kept], theirs[column][kept])
+        close_logs(values[kept], theirs[column][kept])
         underflown = ~kept & (theirs[column] == -np.inf)
         assert (values[underflown] < -600).all()
 
@@ -174,7 +178,7 @@ def test_conditional_log_densities(name):
         joint.value[:, queried] = case.query[rows.row - 1][:, queried]
         ours = log_density(case.forest, leaves, joint) - log_density(case.forest, leaves, given)
         kept = rows.loglik.to_numpy() > -600
-        close(ours[kept], rows.loglik[kept])
+        close_logs(ours[kept], rows.loglik[kept])
         compared += kept.sum()
     assert compared > 100
 
@@ -211,10 +215,11 @@ def test_draws_agree_with_monte_carlo_of_r(name):
 def test_truncated_normal():
     rows = table("truncnorm_table.csv")
     a, b, mu, sigma = rows.a.to_numpy(), rows.b.to_numpy(), rows.mu.to_numpy(), rows.sigma.to_numpy()
-    tolerance = np.where(np.arange(len(rows)) < 280, 1e-9, 1e-6)  # R loses digits in the far tails
+    # the last 20 rows start 6 standard deviations above the mean, where R itself keeps six digits after the point
+    is_far = np.arange(len(rows)) >= 280
     for ours, theirs in (
         (np.exp(truncated_logpdf(rows.x.to_numpy(), a, b, mu, sigma)), rows.d.to_numpy()),
         (np.exp(log_interval_mass(-np.inf, rows.x.to_numpy(), a, b, mu, sigma)), rows.p.to_numpy()),
         (truncated_mean(a, b, mu, sigma), rows.e.to_numpy()),
     ):
-        assert (np.abs(ours - theirs) <= tolerance * np.maximum(1.0, np.abs(theirs))).all()
+        assert (np.abs(ours - theirs) <= np.where(is_far, 1e-6 * np.maximum(1, theirs), 1e-9 * np.abs(theirs))).all()

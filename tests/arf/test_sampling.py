@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
@@ -197,7 +197,6 @@ def test_numbers_lie_inside_lists_of_intervals():
 
 
 @given(st.floats(-1000, 1000), st.floats(0, 3), st.integers(0, 4), st.floats(0, 1))
-@settings(max_examples=500, deadline=None)
 def test_rounding_never_leaves_the_interval(low, width, decimals, share):
     high = low + width
     assume(low < high)

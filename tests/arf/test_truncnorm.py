@@ -7,7 +7,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -140,7 +140,6 @@ def distributions(draw):
 
 
 @given(distributions(), st.lists(st.floats(1e-300, 1, exclude_max=True), min_size=2, max_size=20))
-@settings(max_examples=300, deadline=None)
 def test_quantiles_lie_inside_and_rise(distribution, shares):
     low, high, mu, sigma = distribution
     u = np.sort(np.array([0.5, *shares]))
@@ -201,7 +200,6 @@ def test_fit_beats_moments_where_truncation_matters():
 
 
 @given(st.floats(0.001, 0.999), st.floats(0.01, 1.0), st.floats(-1e3, 1e3), st.floats(1e-3, 1e3))
-@settings(max_examples=200, deadline=None)
 def test_fit_is_free_of_units(place, share, shift, scale):
     """Fitting in other units gives the same distribution, always finite, whatever the sample."""
     sd = share * math.sqrt(place * (1 - place))  # the most spread that a sample with this mean can have

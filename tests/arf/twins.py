@@ -177,7 +177,7 @@ def log_cell(arf, name: Any, said: Any) -> np.ndarray:
     for part in parts:
         if isinstance(part, tuple):
             low, high = (-np.inf if part[0] is None else part[0]), (np.inf if part[1] is None else part[1])
-            if column.kind == "integer":
+            if column.decimals == 0:
                 low, high = low - 0.5, high + 0.5
             terms.append(log_between(arf, j, low, high))
         else:

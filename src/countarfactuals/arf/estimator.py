@@ -44,6 +44,7 @@ _SHARE_DRAWN = 0.632  # of the rows, per tree: as many as a bootstrap sample has
 _MOST_DRAWN = 200_000  # beyond, more rows sharpen the leaves' parameters, which see all of them, but hardly the cuts
 _HIGH_ACCURACY = 0.6
 _CONDITIONS_AT_ONCE = 512
+_LARGEST_NUMBER = 1e150
 
 RandomState = int | np.random.Generator | np.random.SeedSequence | None
 
@@ -76,17 +77,17 @@ class AdversarialRandomForest(BaseEstimator):
     leaf_fit : "likelihood" or "moments"
         Truncated normals by maximum likelihood, or by the leaf's mean and standard deviation.
     finite_bounds : None, "local" or "global"
-        Close open ends of leaves at the leaf's or the data's range. None leaves them open, except for uniforms, which
-        need bounds and take "global".
+        Close open ends of leaves at the leaf's or the data's range. None leaves them open, so that draws may go
+        beyond the data, except for uniforms, which need bounds and take "global".
     epsilon : float
         Share of the range by which closed ends are widened, half on each side. With 0 the smallest value itself lies
         on the open end of its interval and has density 0, as in the reference implementation.
     alpha : "auto" or float
         Laplace smoothing of level shares and shares of missing values, in rows per level; 0 gives unseen levels
-        probability 0. "auto" is a tenth of a row per level, and one row for all levels together at most.
+        probability 0. "auto" is a tenth of a row per level, and a fifth of one for all levels together at most.
     n_jobs : int or None
         Threads. The result does not depend on it.
-    random_state : int, Generator, SeedSequence or None
+    random_state : int, Generator, SeedSequence, RandomState or None
         Seed of everything random in `fit`, and of `sample` and `impute` unless they get their own. Files keep an
         integer only.
     verbose : bool
@@ -167,6 +168,12 @@ class AdversarialRandomForest(BaseEstimator):
         n = len(matrix)
         if n < 2:
             raise DataError(f"A density needs at least 2 rows, got {n}. Pass more data.")
+        too_large = np.flatnonzero((np.abs(matrix) > _LARGEST_NUMBER).any(axis=0))
+        if len(too_large):
+            raise DataError(
+                f"Column(s) {listed(schema.names[j] for j in too_large)} hold numbers beyond ±{_LARGEST_NUMBER:g}, "
+                "whose squares no float holds. Rescale them."
+            )
         layout = Layout.of(schema)
         rng = _generator(self.random_state)
         settings = self._settings(schema, n)
@@ -538,6 +545,8 @@ def _check_float(name: str, value: Any, low: float, high: float, others: str = "
 
 
 def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):  # scikit-learn's users have it; it can not spawn
+        random_state = random_state.randint(2**32, dtype=np.uint32)
     if isinstance(random_state, np.random.SeedSequence):  # a copy, as spawning would change the user's
         random_state = np.random.SeedSequence(
             random_state.entropy, spawn_key=random_state.spawn_key, pool_size=random_state.pool_size
@@ -546,7 +555,8 @@ def _generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ParameterError(
-            f"random_state must be None, an integer from 0, a numpy Generator or a SeedSequence, got {random_state!r}."
+            "random_state must be None, an integer from 0, or a numpy Generator, SeedSequence or RandomState, got "
+            f"{random_state!r}."
         ) from error
 
 

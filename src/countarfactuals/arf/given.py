@@ -11,8 +11,8 @@
 Conditions on different columns are joined by "and". A dict is one condition, a list of dicts several; a frame is one
 per row, its empty cells are free.
 
-Integers are densities of the value before rounding, so an interval of integers from 18 to 30 is (17.5, 30.5]: its
-probability is that of the thirteen integers in it.
+Whole numbers (integers, also those that a missing cell turned to floats) have the density of the value before
+rounding, so an interval of them from 18 to 30 is (17.5, 30.5]: its probability is that of the thirteen numbers in it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _from_frame(frame: Any, schema: Schema) -> Evidence:
     for j, column in enumerate(schema.columns):
         values = matrix[:, j][~np.isnan(matrix[:, j])]
         if column.kind is Kind.INTEGER and (values != np.rint(values)).any():
-            raise _not_an_integer(column, values[values != np.rint(values)][0])
+            raise _not_an_integer(column, float(values[values != np.rint(values)][0]))
     return Evidence.points(matrix, np.zeros(matrix.shape[1], np.bool_))
 
 
@@ -112,6 +112,11 @@ def _parse_category(said: Any, column: Column) -> Cell:
         first = 0.0 if said[0] is None else _code(said[0], column)
         last = column.n_levels - 1.0 if said[1] is None else _code(said[1], column)
         codes = np.arange(first, last + 1)
+    elif isinstance(said, tuple) and None in said:
+        raise EvidenceError(
+            f"The condition on {column.name!r} is {said!r}, but its levels have no order. List the levels, or make it "
+            "an ordered category."
+        )
     elif isinstance(said, Collection) and not isinstance(said, str | bytes | Mapping):
         codes = np.unique([_code(level, column) for level in said])
     else:
@@ -168,8 +173,8 @@ def _not_an_integer(column: Column, value: Any) -> EvidenceError:
 
 def _parse_intervals(parts: Sequence[tuple[Any, ...]], column: Column) -> Cell:
     intervals = sorted(_interval(part, column) for part in parts)
-    if column.kind is Kind.INTEGER:
-        intervals = [_of_integers(low, high, column) for low, high in intervals]
+    if column.decimals == 0:
+        intervals = [_of_whole_numbers(low, high, column) for low, high in intervals]
     points = [low for low, high in intervals if low == high]
     if len(points) == len(intervals):
         return _points(sorted(set(points)))
@@ -198,9 +203,11 @@ def _interval(part: tuple[Any, ...], column: Column) -> tuple[float, float]:
     return low, high
 
 
-def _of_integers(low: float, high: float, column: Column) -> tuple[float, float]:
-    """The interval of values that round to the integers between low and high."""
+def _of_whole_numbers(low: float, high: float, column: Column) -> tuple[float, float]:
+    """The interval of values that round to the whole numbers between low and high."""
     first, last = np.ceil(low), np.floor(high)
+    if first > last and column.kind is Kind.REAL:
+        return low, high  # a float may lie between two whole numbers
     if first > last:
         raise EvidenceError(f"Column {column.name!r} holds integers and there is none between {low:g} and {high:g}.")
     return float(first) - 0.5, float(last) + 0.5

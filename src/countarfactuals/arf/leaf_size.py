@@ -4,7 +4,7 @@ Small leaves follow dependence, large ones smooth: two columns want dozens of ro
 on each other three to eight, and no rule of n and p tells them apart. So a pilot decides:
 
 1. Draw up to 5,000 rows; four fifths train, one fifth is held out.
-2. Grow first-round forests of 25 trees with leaves of 8 rows and of the next smaller and larger sizes on a ladder, fit
+2. Grow first-round forests of 50 trees with leaves of 8 rows and of the next smaller and larger sizes on a ladder, fit
    their leaves, and go on in the direction in which the held-out mean log density rises.
 3. Where trees draw more rows than the pilot's, the size grows with the 0.3-th power of the ratio: smooth densities
    profit, and the number of leaves stays in bounds.
@@ -24,7 +24,7 @@ from countarfactuals.arf.leaves import AUTO, UNBOUNDED, LeafOptions, fit_leaves
 
 LADDER = (3, 5, 8, 13, 21, 34, 55, 90)
 _FIRST = LADDER.index(8)
-_PILOT_ROWS, _PILOT_TREES, _HELD_OUT = 5_000, 25, 0.2
+_PILOT_ROWS, _PILOT_TREES, _HELD_OUT = 5_000, 50, 0.2
 _SHARE_DRAWN = 0.632
 _FEWEST_ROWS = 100  # below, a fifth of the rows says too little
 _GROWTH = 0.3

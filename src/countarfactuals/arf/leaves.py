@@ -352,8 +352,8 @@ def _likelihood_fit(n, mean, sd, low, high, a, b, step, is_constant):  # type: i
 
 @njit(nogil=True, cache=True, inline="always")
 def _level_alpha(alpha, n_levels):  # type: ignore[no-untyped-def]
-    """Smoothing per level. AUTO weighs a tenth of a row, and all levels together one row at most."""
-    return min(_AUTO_ALPHA, 1.0 / n_levels) if alpha == AUTO else alpha
+    """Smoothing per level. AUTO weighs a tenth of a row, and all levels together a fifth of one at most."""
+    return min(_AUTO_ALPHA, 0.2 / n_levels) if alpha == AUTO else alpha
 
 
 @njit(nogil=True, cache=True)

@@ -37,6 +37,10 @@ _UNREADABLE = (
 def write_archive(path: str | os.PathLike[str], meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write `meta` (JSON types) and `arrays` to a file."""
     target = Path(path)
+    if not target.parent.is_dir():
+        raise StorageError(
+            f"There is no folder {os.fspath(target.parent)!r} to write {target.name!r} to. Create it first."
+        )
     unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
     text = np.frombuffer(json.dumps(dict(meta), default=_plain).encode(), np.uint8)
     try:
@@ -59,13 +63,13 @@ def read_archive(path: str | os.PathLike[str], format_name: str, version: int) -
     if not Path(path).is_file():
         raise StorageError(f"There is no file {os.fspath(path)!r}. Give the path that was passed to `save`.")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         meta = json.loads(bytes(arrays.pop(_META)))
     except _UNREADABLE as error:
         raise StorageError(
             f"{os.fspath(path)!r} is no readable {format_name} file: it is damaged or was written by something else "
-            f"({error}). Save the object again."
+            f"({type(error).__name__}). Save the object again."
         ) from error
     if not isinstance(meta, dict) or meta.get("format") != format_name:
         found = meta.get("format") if isinstance(meta, dict) else meta

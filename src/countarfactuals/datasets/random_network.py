@@ -4,11 +4,11 @@
    later node. y comes first, so it is a root; each feature that is no child of y becomes one with probability 1/2.
 2. A share of the features is categorical; y is bernoulli.
 3. Weights of a node with d parents are Unif(-1, 1) + 3 Bern(3/d), the latter for d > 2 only, where 3/d is a
-   probability. The weight of y grows by Unif(3, 4) with probability 0.1 (the published code: min(0.9, 3 / nodes)).
+   probability. The weight of y grows by Unif(3, 4) with probability 0.1.
    Weights are divided by the sum of their absolute values; coefficients are Unif(-1, 1).
 4. Calibration: node by node, `bias` and `scale` bring the aggregate g of each node with parents to mean 0 and sd 1
    on a simulated sample.
-5. Normal nodes have mean g + N(0, 2) and sd |N(0, 1)|, the published code's choice, but at least `SMALLEST_SD`:
+5. Normal nodes have mean g + N(0, 2) and sd |N(0, 1)| (the text: μ ~ N(g, 1), σ ~ N(0, 2)), at least `SMALLEST_SD`:
    below it a node is all but a function of its parents and the density degenerates.
 6. Categorical nodes of K > 2 levels draw slopes Unif(-2, 2) and intercepts Unif(-1, 1) per level.
 7. `random_learnable_network` redraws until 0.4 < E[y] < 0.6, XGBoost is accurate on held-out rows and its predictions
@@ -37,7 +37,7 @@ LABEL_EDGE_PROBABILITY = 0.5
 LABEL_WEIGHT_PROBABILITY = 0.1
 SMALLEST_SD = 0.05
 CALIBRATION_ROWS = 10_000
-# The published black boxes: 10 rounds at XGBoost's defaults, fitted to the squared error on 5,000 rows, cut at 0.5.
+# As the study's black boxes: 10 rounds, fitted to the squared error on 5,000 rows, cut at 0.5.
 BOOSTING_ROUNDS = 10
 TRAINING_ROWS = 5_000
 HELD_OUT_ROWS = 5_000

@@ -47,6 +47,8 @@ class Frame:
 
 def read(X: Any) -> Frame:
     """Check the frame and split it in columns."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise DataTypeError("Got a masked numpy array, whose mask would be lost. Pass `X.filled(np.nan)`.")
     if isinstance(X, np.ndarray):
         frame = _read_numpy(X)
     elif isinstance(X, pd.DataFrame):
