@@ -189,7 +189,8 @@ def main(arguments: list[str] | None = None) -> None:
         for n in options.rows
         for leaf in (5, 20)
     ]
-    show("One round of growing on n real and n synthetic rows × 20, one thread", rows)
+    if rows:
+        show("One round of growing on n real and n synthetic rows × 20, one thread", rows)
     if options.peers:
         title = "Fit, leaf parameters and 1,000 new rows, 5,000 × 20, 10 trees, one thread"
         show(title, [against_arfpy(options.peers)])

@@ -500,18 +500,18 @@ def test_wrong_version_and_missing_parts(tmp_path, small_file):
 
 
 def test_saving_where_no_folder_is(tmp_path):
-    with pytest.raises(StorageError, match="no folder .*Create it"):
+    with pytest.raises(StorageError, match=r"no folder .*Create it"):
         fitted("mixed").save(tmp_path / "no" / "folder" / "forest")
 
 
 def test_numbers_whose_squares_overflow():
     X = pd.DataFrame({"big": np.linspace(-1, 1, 50) * 1e300, "x": np.arange(50.0)})
-    with pytest.raises(DataError, match="'big'.*beyond.*Rescale"):
+    with pytest.raises(DataError, match=r"'big'.*beyond.*Rescale"):
         AdversarialRandomForest(n_estimators=3).fit(X)
 
 
 def test_masked_arrays_are_refused():
-    with pytest.raises(DataTypeError, match="masked.*filled"):
+    with pytest.raises(DataTypeError, match=r"masked.*filled"):
         AdversarialRandomForest().fit(np.ma.masked_greater(np.arange(20.0).reshape(10, 2), 5))
 
 

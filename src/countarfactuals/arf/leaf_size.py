@@ -56,12 +56,10 @@ def choose_leaf_size(
         )
         return _likelihood(matrix[trained], matrix[held_out], layout, pilot, np.random.default_rng(seed), n_jobs)
 
-    rung = _FIRST
-    for step in (-1, 1):
-        while 0 <= rung + step < len(LADDER) and held_out_likelihood(rung + step) > held_out_likelihood(rung):
-            rung += step
-        if rung != _FIRST:
-            break
+    rung = max((_FIRST, _FIRST - 1, _FIRST + 1), key=held_out_likelihood)
+    step = rung - _FIRST
+    while step and 0 <= rung + step < len(LADDER) and held_out_likelihood(rung + step) > held_out_likelihood(rung):
+        rung += step
     # a pilot of four fifths of all rows stands for all of them
     seen = n_drawn if len(rows) < n else settings.n_drawn
     return round(LADDER[rung] * (settings.n_drawn / seen) ** _GROWTH)

@@ -6,7 +6,7 @@
    closed at the leaf's ("local") or the data's ("global") smallest and largest value, widened by epsilon/2 of the
    range on each side.
 2. Numbers follow a truncated normal between the bounds, or a uniform. Its μ and σ are the leaf's mean and standard
-   deviation ("moments"), or those of maximum likelihood given the truncation ("likelihood").
+   deviation ("moments"), or those of maximum likelihood given the truncation ("likelihood"), from ten rows on.
 3. Categories follow the leaf's shares, (count + alpha)/(n + alpha·k), with k the levels that can reach the leaf.
    Only observed levels are stored; all others that can reach the leaf share one probability.
 4. A column with missing values is missing with probability (count + alpha·share)/(n + alpha), shrunk to its
@@ -30,6 +30,7 @@ UNBOUNDED, LOCAL, GLOBAL = 0, 1, 2
 AUTO = -1.0
 _AUTO_ALPHA = 0.1
 _FEW_LEVELS = 16
+_FEWEST_TO_FIT = 10  # with fewer rows the likelihood is as well served by their mean and standard deviation
 _NATS_PER_LEAF = 1e-2  # log-likelihood that a leaf's fit may fall short of its maximum
 _QNORM_975 = 1.959963984540054
 
@@ -345,8 +346,9 @@ def _likelihood_fit(n, mean, sd, low, high, a, b, step, is_constant):  # type: i
     least = step / math.sqrt(12.0)  # rounding alone spreads the unrounded values this much
     if n == 0 or (sd == 0.0 and least == 0.0):
         return mean, _spread_of_constant(n, a, b)
-    if n > 1:
-        sd *= math.sqrt((n - 1) / n)
+    if n < _FEWEST_TO_FIT:
+        return mean, max(sd, least)
+    sd *= math.sqrt((n - 1) / n)
     return fit_(mean, max(sd, least), low, high, _NATS_PER_LEAF / n)
 
 

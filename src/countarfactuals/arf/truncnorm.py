@@ -86,6 +86,8 @@ def log_norm_(a: float, b: float, mu: float, sigma: float) -> float:
     """What log density at x has besides −½ ((x − μ)/σ)², so that a density costs one multiplication."""
     if sigma == math.inf:
         return -math.log(b - a)
+    if a == -math.inf and b == math.inf:
+        return -math.log(sigma) - LOG_SQRT_2PI
     return -math.log(sigma) - LOG_SQRT_2PI - log_mass_((a - mu) / sigma, (b - mu) / sigma)
 
 
