@@ -256,16 +256,6 @@ def test_random_evidence_against_the_twin(name, data):
     assert arf.log_probability(condition) == pytest.approx(expected, abs=1e-8, rel=1e-9)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("name", ["complete", "mixed", "mixed_moments", "mixed_uniform"])
-@given(data=st.data())
-def test_much_random_evidence_against_the_twin(name, data):
-    arf = fitted(name)
-    condition = data.draw(conditions(blank=name != "complete"))
-    expected = twins.log_probability(arf, condition)
-    assert arf.log_probability(condition) == pytest.approx(expected, abs=1e-8, rel=1e-9)
-
-
 # Finite by default
 
 
