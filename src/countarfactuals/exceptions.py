@@ -37,6 +37,22 @@ class EvidenceTypeError(CountarfactualsError, TypeError):
     """A condition (`given`) has a type that can not be used."""
 
 
+class ModelError(CountarfactualsError, ValueError):
+    """The model can not be used, failed, or gave scores that can not be used."""
+
+
+class ModelTypeError(CountarfactualsError, TypeError):
+    """The model is of a kind that can not be used."""
+
+
+class TargetError(CountarfactualsError, ValueError):
+    """The wanted outcome is unknown to the model, empty or ambiguous."""
+
+
+class ConstraintError(CountarfactualsError, ValueError):
+    """A constraint is malformed, names unknown columns or contradicts another."""
+
+
 class StorageError(CountarfactualsError, ValueError):
     """A file is damaged, foreign or of a version that can not be read."""
 

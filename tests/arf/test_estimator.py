@@ -40,6 +40,7 @@ def test_parameters():
         *("n_estimators", "min_samples_leaf", "max_features", "max_iter", "delta", "early_stopping", "always_split"),
         *(
             "max_samples",
+            "never_split",
             "family",
             "leaf_fit",
             "finite_bounds",
@@ -546,3 +547,49 @@ def test_evidence_errors_are_value_errors():
     assert issubclass(EvidenceError, ValueError)
     assert issubclass(StorageError, ValueError)
     assert issubclass(NotFittedError, sklearn.exceptions.NotFittedError)
+
+
+# Columns that leaves describe but trees do not see
+
+
+def test_never_split_leaves_the_density_of_the_others_as_it_is():
+    X = mixed()
+    parameters = {"n_estimators": 10, "min_samples_leaf": 10, "random_state": 3}
+    extra = X.assign(a_score=np.linspace(0, 1, len(X)))
+    with_score = AdversarialRandomForest(**parameters, never_split=["a_score"]).fit(extra)
+    without = AdversarialRandomForest(**parameters).fit(X)
+    np.testing.assert_array_equal(with_score.score_samples(X), without.score_samples(X))
+    assert extra.columns.get_loc("a_score") not in set(with_score.forest_.feature.tolist())
+
+
+def test_a_condition_on_a_never_split_column_weighs_leaves():
+    X = two_sines().assign(score=lambda X: (X["x1"] > 0).astype(float) + 0.01 * X["x2"])
+    arf = AdversarialRandomForest(n_estimators=10, never_split="score", random_state=1).fit(X)
+    assert arf.sample(500, given={"score": (0.5, None)}, random_state=1)["x1"].gt(-0.5).mean() > 0.95
+    rows, condition = X.drop(columns="score").head(20), {"score": (0.5, None)}
+    joint = arf.score_samples(rows, given=condition) + arf.log_probability(condition)
+    conditions = [{**row, **condition} for row in rows.to_dict("records")]
+    np.testing.assert_allclose(joint, arf.log_probability(conditions), atol=1e-9)
+
+
+def test_never_split_survives_storage(tmp_path):
+    X = two_sines().assign(score=1.5)
+    arf = AdversarialRandomForest(n_estimators=5, never_split="score", random_state=1).fit(X)
+    arf.save(tmp_path / "forest")
+    again = AdversarialRandomForest.load(tmp_path / "forest")
+    assert again.never_split == ("score",)
+    np.testing.assert_array_equal(again.score_samples(X), arf.score_samples(X))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"never_split": ["x1"], "always_split": ["x1"]}, "stand in always_split and in never_split"),
+        ({"never_split": ["x1", "x2"]}, "names all columns"),
+        ({"never_split": ["x9"]}, "There is no column 'x9'"),
+        ({"never_split": 3}, "must be a sequence of column names"),
+    ],
+)
+def test_never_split_is_checked(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        AdversarialRandomForest(n_estimators=2, **parameters).fit(two_sines())

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -19,13 +19,15 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from countarfactuals.arf.adversarial import Settings, train
+from countarfactuals.arf.archive import pack, unpack
 from countarfactuals.arf.density import log_density
 from countarfactuals.arf.evidence import FREE, POINT, PRESENT, Evidence, LeafWeights, leaf_weights
 from countarfactuals.arf.expectation import expect_levels, expect_number
-from countarfactuals.arf.forest import Forest, Layout
+from countarfactuals.arf.forest import Forest, Layout, with_columns
 from countarfactuals.arf.given import merge, parse_given
 from countarfactuals.arf.leaf_size import choose_leaf_size
-from countarfactuals.arf.leaves import AUTO, GLOBAL, LOCAL, UNBOUNDED, LeafOptions, LeafTable, fit_leaves
+from countarfactuals.arf.leaves import LeafTable, fit_leaves
+from countarfactuals.arf.options import column_names, leaf_options, n_features_tried, n_rows_drawn
 from countarfactuals.arf.sampling import draw_rows, narrow, round_inside
 from countarfactuals.arf.storage import read_archive, write_archive
 from countarfactuals.exceptions import (
@@ -37,16 +39,13 @@ from countarfactuals.exceptions import (
     StorageError,
     listed,
 )
+from countarfactuals.parameters import RandomState, as_generator, check_choice, check_float, check_int, check_n_jobs
 from countarfactuals.schema import Kind, Schema
 
 _FORMAT, _VERSION = "countarfactuals.AdversarialRandomForest", 1
-_SHARE_DRAWN = 0.632  # of the rows, per tree: as many as a bootstrap sample has distinct ones
-_MOST_DRAWN = 200_000  # beyond, more rows sharpen the leaves' parameters, which see all of them, but hardly the cuts
 _HIGH_ACCURACY = 0.6
 _CONDITIONS_AT_ONCE = 512
 _LARGEST_NUMBER = 1e150
-
-RandomState = int | np.random.Generator | np.random.SeedSequence | None
 
 
 class AdversarialRandomForest(BaseEstimator):
@@ -69,6 +68,9 @@ class AdversarialRandomForest(BaseEstimator):
         Also stop when accuracy no longer falls.
     always_split : sequence of column names
         Columns tried at every split, on top of `max_features`.
+    never_split : sequence of column names
+        Columns that leaves describe but trees do not see: the density of the others is as if these were not there, and
+        a condition on them weighs leaves.
     max_samples : int, float or None
         Rows drawn per tree without replacement, as number or share; None means 63.2 %, and 200,000 at most. The
         others are out of bag. Leaf parameters are fitted to all rows.
@@ -127,6 +129,7 @@ class AdversarialRandomForest(BaseEstimator):
         delta: float = 0.0,
         early_stopping: bool = True,
         always_split: Sequence[Any] = (),
+        never_split: Sequence[Any] = (),
         max_samples: int | float | None = None,
         family: str = "truncnorm",
         leaf_fit: str = "likelihood",
@@ -144,6 +147,7 @@ class AdversarialRandomForest(BaseEstimator):
         self.delta = delta
         self.early_stopping = early_stopping
         self.always_split = always_split
+        self.never_split = never_split
         self.max_samples = max_samples
         self.family = family
         self.leaf_fit = leaf_fit
@@ -158,11 +162,8 @@ class AdversarialRandomForest(BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on a frame; `y` is ignored and there for scikit-learn's conventions."""
-        options = self._leaf_options()
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
-            raise ParameterError(
-                f"n_jobs must be None or an integer other than 0 (−1 for all cores), got {self.n_jobs!r}."
-            )
+        options = leaf_options(self.family, self.leaf_fit, self.finite_bounds, self.epsilon, self.alpha)
+        check_n_jobs(self.n_jobs)
         schema = Schema.infer(X)
         matrix = schema.encode(X)
         n = len(matrix)
@@ -175,16 +176,42 @@ class AdversarialRandomForest(BaseEstimator):
                 "whose squares no float holds. Rescale them."
             )
         layout = Layout.of(schema)
-        rng = _generator(self.random_state)
-        settings = self._settings(schema, n)
+        rng = as_generator(self.random_state)
+        grown_on = self._columns_to_split(schema)
+        seen, seen_layout, settings = matrix[:, grown_on], layout.some(grown_on), self._settings(schema, grown_on, n)
         if self.min_samples_leaf == "auto":
             pilot_rng = rng.spawn(1)[0]
-            settings = settings._replace(min_real=choose_leaf_size(matrix, layout, settings, pilot_rng, self.n_jobs))
-        training = train(matrix, layout, settings, rng, self.n_jobs, self._report)
-        leaves = fit_leaves(training.growth.forest, training.growth.members, matrix, layout, options, self.n_jobs)
-        self._set_fitted(schema, training.growth.forest, leaves, training.accuracies, settings.min_real)
+            settings = settings._replace(min_real=choose_leaf_size(seen, seen_layout, settings, pilot_rng, self.n_jobs))
+        training = train(seen, seen_layout, settings, rng, self.n_jobs, self._report)
+        forest = with_columns(training.growth.forest, grown_on)
+        leaves = fit_leaves(forest, training.growth.members, matrix, layout, options, self.n_jobs)
+        self._set_fitted(schema, forest, leaves, training.accuracies, settings.min_real)
         self._warn_if_distinguishable()
         return self
+
+    def _columns_to_split(self, schema: Schema) -> np.ndarray:
+        left_out = [schema.index(name) for name in column_names("never_split", self.never_split)]
+        if both := [schema.names[j] for j in left_out if schema.names[j] in column_names("", self.always_split)]:
+            raise ParameterError(
+                f"Column(s) {listed(both)} stand in always_split and in never_split. Drop one of them."
+            )
+        if len(set(left_out)) == len(schema.columns):
+            raise ParameterError("never_split names all columns, so that no tree can grow. Leave some out.")
+        return np.setdiff1d(np.arange(len(schema.columns)), left_out)
+
+    def _settings(self, schema: Schema, grown_on: np.ndarray, n: int) -> Settings:
+        auto = isinstance(self.min_samples_leaf, str) and self.min_samples_leaf == "auto"
+        always = [schema.index(name) for name in column_names("always_split", self.always_split)]
+        return Settings(
+            n_trees=check_int("n_estimators", self.n_estimators, 1),
+            max_features=n_features_tried(self.max_features, len(grown_on)),
+            always=np.searchsorted(grown_on, np.array(always, np.int64)),
+            min_real=1 if auto else check_int("min_samples_leaf", self.min_samples_leaf, 1, "'auto' or "),
+            n_drawn=n_rows_drawn(self.max_samples, n),
+            max_iter=check_int("max_iter", self.max_iter, 0),
+            delta=check_float("delta", self.delta, 0.0, 0.5),
+            early_stopping=bool(self.early_stopping),
+        )
 
     def _set_fitted(
         self, schema: Schema, forest: Forest, leaves: LeafTable, accuracies: Sequence[float], min_samples_leaf: int
@@ -258,7 +285,7 @@ class AdversarialRandomForest(BaseEstimator):
     def sample(self, n_samples: int = 1, given: Any = None, random_state: RandomState = None) -> Any:
         """Draw `n_samples` rows for each condition, condition by condition, as a frame like the training frame."""
         schema, _, leaves = self._fitted()
-        _check_int("n_samples", n_samples, 1)
+        check_int("n_samples", n_samples, 1)
         evidence = parse_given(given, schema, leaves.missing_of >= 0)
         return schema.decode(self._draw(evidence, n_samples, random_state))
 
@@ -271,8 +298,8 @@ class AdversarialRandomForest(BaseEstimator):
         category. With several imputations a list of frames is returned, otherwise one frame.
         """
         schema, _, _ = self._fitted()
-        _check_int("n_imputations", n_imputations, 1)
-        _check_choice("method", method, ("sample", "expected"))
+        check_int("n_imputations", n_imputations, 1)
+        check_choice("method", method, ("sample", "expected"))
         matrix = schema.encode(X)
         blank = np.isnan(matrix)
         holes = np.flatnonzero(blank.any(axis=1))
@@ -295,7 +322,7 @@ class AdversarialRandomForest(BaseEstimator):
 
     def _draw(self, evidence: Evidence, n_samples: int, random_state: RandomState) -> np.ndarray:
         schema, forest, leaves = self._fitted()
-        rng = _generator(self.random_state if random_state is None else random_state)
+        rng = as_generator(self.random_state if random_state is None else random_state)
         step = np.array([column.step for column in schema.columns])
         blocks = []
         for some in _blocks(evidence):
@@ -361,7 +388,9 @@ class AdversarialRandomForest(BaseEstimator):
         parameters = self.get_params()
         state = parameters["random_state"]
         parameters["random_state"] = int(state) if isinstance(state, Integral) else None
-        parameters["always_split"] = list(self._always_split())
+        for name in ("always_split", "never_split"):
+            parameters[name] = list(column_names(name, parameters[name]))
+        packed, arrays = pack(forest, leaves)
         meta = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -370,11 +399,8 @@ class AdversarialRandomForest(BaseEstimator):
             "schema": schema.to_dict(),
             "accuracies": self.accuracies_,
             "min_samples_leaf": self.min_samples_leaf_,
-            "depth": forest.depth,
-            "closed": leaves.closed,
+            **packed,
         }
-        arrays = {f"forest.{name}": value for name, value in forest._asdict().items() if name != "depth"}
-        arrays |= {f"leaves.{name}": value for name, value in leaves._asdict().items() if name != "closed"}
         write_archive(path, meta, arrays)
 
     @classmethod
@@ -382,13 +408,11 @@ class AdversarialRandomForest(BaseEstimator):
         """Read a forest that `save` wrote; its densities are identical to the last bit."""
         meta, arrays = read_archive(path, _FORMAT, _VERSION)
         try:
-            estimator = cls(
-                **meta["parameters"] | {"always_split": tuple(_as_names(meta["parameters"]["always_split"]))}
-            )
-            forest = _take(Forest, "forest", arrays, depth=int(meta["depth"]))
-            leaves = _take(LeafTable, "leaves", arrays, closed=bool(meta["closed"]))
+            parameters = meta["parameters"]
+            names = {name: _as_names(parameters[name]) for name in ("always_split", "never_split")}
+            estimator = cls(**parameters | names)
             schema = Schema.from_dict(meta["schema"])
-            _check_sizes(forest, leaves, len(schema.columns))
+            forest, leaves = unpack(meta, arrays, len(schema.columns))
             estimator._set_fitted(schema, forest, leaves, meta["accuracies"], int(meta["min_samples_leaf"]))
         except (KeyError, TypeError, ValueError) as error:
             raise StorageError(
@@ -435,72 +459,6 @@ class AdversarialRandomForest(BaseEstimator):
             "of these conditions, or fit with alpha > 0 and finite_bounds=None."
         )
 
-    def _leaf_options(self) -> LeafOptions:
-        _check_choice("family", self.family, ("truncnorm", "uniform"))
-        _check_choice("leaf_fit", self.leaf_fit, ("likelihood", "moments"))
-        _check_choice("finite_bounds", self.finite_bounds, (None, "local", "global"))
-        bounds = {None: UNBOUNDED, "local": LOCAL, "global": GLOBAL}[self.finite_bounds]
-        if self.family == "uniform" and bounds == UNBOUNDED:
-            bounds = GLOBAL
-        return LeafOptions(
-            uniform=self.family == "uniform",
-            likelihood=self.leaf_fit == "likelihood",
-            bounds=bounds,
-            epsilon=_check_float("epsilon", self.epsilon, 0.0, math.inf),
-            alpha=AUTO if isinstance(self.alpha, str) and self.alpha == "auto" else self._alpha(),
-        )
-
-    def _alpha(self) -> float:
-        return _check_float("alpha", self.alpha, 0.0, math.inf, "'auto' or ")
-
-    def _always_split(self) -> Sequence[Any]:
-        if isinstance(self.always_split, str):
-            return [self.always_split]
-        if not isinstance(self.always_split, Collection):
-            raise ParameterError(f"always_split must be a sequence of column names, got {self.always_split!r}.")
-        return list(self.always_split)
-
-    def _settings(self, schema: Schema, n: int) -> Settings:
-        auto = isinstance(self.min_samples_leaf, str) and self.min_samples_leaf == "auto"
-        return Settings(
-            n_trees=_check_int("n_estimators", self.n_estimators, 1),
-            max_features=self._n_features_tried(len(schema.columns)),
-            always=np.array([schema.index(name) for name in self._always_split()], np.int64),
-            min_real=1 if auto else _check_int("min_samples_leaf", self.min_samples_leaf, 1, "'auto' or "),
-            n_drawn=self._n_drawn(n),
-            max_iter=_check_int("max_iter", self.max_iter, 0),
-            delta=_check_float("delta", self.delta, 0.0, 0.5),
-            early_stopping=bool(self.early_stopping),
-        )
-
-    def _n_features_tried(self, p: int) -> int:
-        asked = self.max_features
-        if asked is None:
-            return p
-        if asked == "sqrt":
-            return min(p, max(2, math.isqrt(p)))
-        if isinstance(asked, Integral) and not isinstance(asked, bool) and asked >= 1:
-            return min(p, int(asked))
-        if isinstance(asked, Real) and not isinstance(asked, bool | Integral) and 0 < asked <= 1:
-            return max(1, round(float(asked) * p))
-        raise ParameterError(
-            f"max_features must be 'sqrt', an integer from 1, a share in (0, 1] or None for all columns, got {asked!r}."
-        )
-
-    def _n_drawn(self, n: int) -> int:
-        asked = self.max_samples
-        if asked is None:
-            drawn = min(round(_SHARE_DRAWN * n), _MOST_DRAWN)
-        elif isinstance(asked, Integral) and not isinstance(asked, bool) and asked >= 1:
-            drawn = int(asked)
-        elif isinstance(asked, Real) and not isinstance(asked, bool | Integral) and 0 < asked < 1:
-            drawn = round(float(asked) * n)
-        else:
-            raise ParameterError(
-                f"max_samples must be None, an integer from 1 or a share in (0, 1), got {self.max_samples!r}."
-            )
-        return min(max(drawn, 1), n - 1)  # one row at least stays out of bag
-
 
 def _blocks(evidence: Evidence) -> Iterator[Evidence]:
     """Some conditions at a time: one that fixes little lists nearly every leaf."""
@@ -508,58 +466,6 @@ def _blocks(evidence: Evidence) -> Iterator[Evidence]:
         yield evidence.rows(slice(start, start + _CONDITIONS_AT_ONCE))
 
 
-def _take(kind: Any, prefix: str, arrays: Mapping[str, np.ndarray], **rest: Any) -> Any:
-    """A named tuple from the stored arrays of that prefix and the rest."""
-    return kind(**{name: arrays[f"{prefix}.{name}"] for name in kind._fields if name not in rest}, **rest)
-
-
-def _as_names(stored: Sequence[Any]) -> list[Any]:
+def _as_names(stored: Sequence[Any]) -> tuple[Any, ...]:
     """Column names from JSON, which knows lists where pandas has tuples."""
-    return [tuple(name) if isinstance(name, list) else name for name in stored]
-
-
-def _check_sizes(forest: Forest, leaves: LeafTable, n_columns: int) -> None:
-    """Kernels trust the sizes of arrays: those of a file must agree."""
-    per_node = {
-        len(getattr(forest, name)) for name in ("feature", "child", "threshold", "missing_left", "words", "parent")
-    }
-    names = ("log_weight", "low", "high", "mu", "sigma", "log_norm", "missing", "rest_logp", "few_logp")
-    per_leaf = {forest.n_leaves} | {len(getattr(leaves, name)) for name in names}
-    per_column = {n_columns} | {len(getattr(leaves, f"{name}_of")) for name in ("number", "category", "missing")}
-    cells = forest.n_leaves * leaves.rest_logp.shape[1] + 1
-    if len(per_node) > 1 or len(per_leaf) > 1 or len(per_column) > 1 or len(leaves.level_start) != cells:
-        raise ValueError("the sizes of its arrays do not agree")
-
-
-def _check_int(name: str, value: Any, least: int, others: str = "") -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ParameterError(f"{name} must be {others}an integer from {least}, got {value!r}.")
-    return int(value)
-
-
-def _check_float(name: str, value: Any, low: float, high: float, others: str = "") -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high or math.isinf(value):
-        allowed = f"in [{low:g}, {high:g}]" if high < math.inf else f"from {low:g}"
-        raise ParameterError(f"{name} must be {others}a finite number {allowed}, got {value!r}.")
-    return float(value)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):  # scikit-learn's users have it; it can not spawn
-        random_state = random_state.randint(2**32, dtype=np.uint32)
-    if isinstance(random_state, np.random.SeedSequence):  # a copy, as spawning would change the user's
-        random_state = np.random.SeedSequence(
-            random_state.entropy, spawn_key=random_state.spawn_key, pool_size=random_state.pool_size
-        )
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            "random_state must be None, an integer from 0, or a numpy Generator, SeedSequence or RandomState, got "
-            f"{random_state!r}."
-        ) from error
-
-
-def _check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
-    if value not in allowed:
-        raise ParameterError(f"{name} must be one of {listed(allowed)}, got {value!r}.")
+    return tuple(tuple(name) if isinstance(name, list) else name for name in stored)

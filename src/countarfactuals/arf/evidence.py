@@ -86,22 +86,19 @@ class LeafWeights(NamedTuple):
 
 def leaf_weights(forest: Forest, leaves: LeafTable, evidence: Evidence) -> LeafWeights:
     """The leaves' weights under each condition."""
-    per_tree, condition, leaf, log_weight = _walk(forest, leaves, evidence, _plan(leaves, evidence), True)
-    order = np.argsort(condition, kind="stable")
-    start = np.searchsorted(condition[order], np.arange(per_tree.shape[1] + 1))
-    return LeafWeights(start, leaf[order], log_weight[order], log_sum_columns(per_tree))
+    per_tree, condition, leaf, log_weight = _walk(forest, leaves, evidence, _plan(forest, leaves, evidence), True)
+    return _by_condition(condition, leaf, log_weight, log_sum_columns(per_tree))
 
 
 def tree_log_weights(forest: Forest, leaves: LeafTable, evidence: Evidence) -> np.ndarray:
     """The log of the leaves' summed weights, (trees, conditions)."""
-    return _walk(forest, leaves, evidence, _plan(leaves, evidence), False)[0]
+    return _walk(forest, leaves, evidence, _plan(forest, leaves, evidence), False)[0]
 
 
 class _Plan(NamedTuple):
     """Evidence laid out for leaves, so that the common conditions take one pass over neighbouring cells."""
 
-    kind: np.ndarray  # int8 (p, n)
-    value: np.ndarray  # float64 (p, n), of points, NaN elsewhere
+    one_leaf: bool  # whether every condition says of every column that is split where it goes: one leaf per tree
     point: np.ndarray  # float64 (n, q), values of numbers that are asked for, 0 where none is
     is_asked: np.ndarray  # float64 (n, q), 1 where a value is asked for, else 0
     asks_all: np.ndarray  # bool (n,)
@@ -111,7 +108,7 @@ class _Plan(NamedTuple):
     n_others: np.ndarray  # int64 (n,)
 
 
-def _plan(leaves: LeafTable, evidence: Evidence) -> _Plan:
+def _plan(forest: Forest, leaves: LeafTable, evidence: Evidence) -> _Plan:
     kind, is_number = evidence.kind, leaves.number_of >= 0
     is_point, is_other = kind == POINT, (kind == INTERVALS) | (kind == ANY_OF)
     presence = np.where(kind == FREE, -1, kind != IS_MISSING)
@@ -120,8 +117,7 @@ def _plan(leaves: LeafTable, evidence: Evidence) -> _Plan:
         return np.ascontiguousarray(cells[:, columns], dtype)  # NumPy gives the choice column by column
 
     return _Plan(
-        kind=np.ascontiguousarray(kind.T),
-        value=np.ascontiguousarray(evidence.value.T),
+        one_leaf=bool((is_point | (kind == IS_MISSING))[:, forest.split].all()),
         point=chosen(np.where(is_point, evidence.value, 0.0), is_number, np.float64),
         is_asked=chosen(is_point, is_number, np.float64),
         asks_all=is_point[:, is_number].all(axis=1),
@@ -158,27 +154,7 @@ def log_sum_columns(matrix: np.ndarray) -> np.ndarray:
     return largest
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp"})
-def _log_all_points(point, mu, sigma, log_norm, i, leaf):  # type: ignore[no-untyped-def]
-    """Σ log density of all numbers; free of branches, so that it runs in vector registers."""
-    total = 0.0
-    for k in range(point.shape[1]):
-        z = (point[i, k] - mu[leaf, k]) / sigma[leaf, k]
-        total += log_norm[leaf, k] - 0.5 * z * z
-    return total
-
-
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp"})
-def _log_points(point, is_asked, mu, sigma, log_norm, i, leaf):  # type: ignore[no-untyped-def]
-    """Σ log density of the numbers asked for, as free of branches."""
-    total = 0.0
-    for k in range(point.shape[1]):
-        z = (point[i, k] - mu[leaf, k]) / sigma[leaf, k]
-        total += is_asked[i, k] * (log_norm[leaf, k] - 0.5 * z * z)
-    return total
-
-
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def _is_outside(point, is_asked, low, high, i, leaf):  # type: ignore[no-untyped-def]
     """Whether a number asked for lies outside the closed bounds of the leaf."""
     for k in range(point.shape[1]):
@@ -199,21 +175,6 @@ def _find_level(start, level, cell, wanted):  # type: ignore[no-untyped-def]
         else:
             high = middle
     return low if low < end and level[low] == wanted else -1
-
-
-@njit(nogil=True, cache=True)
-def _log_levels(wanted, few_start, few_logp, start, level, logp, rest_logp, i, leaf):  # type: ignore[no-untyped-def]
-    """Σ log probability of the levels asked for, all known to reach the leaf."""
-    n_categories = wanted.shape[1]
-    total = 0.0
-    for c in range(n_categories):
-        if wanted[i, c] >= 0:
-            if few_start[c] >= 0:
-                total += few_logp[leaf, few_start[c] + wanted[i, c]]
-                continue
-            k = _find_level(start, level, leaf * n_categories + c, wanted[i, c])
-            total += logp[k] if k >= 0 else rest_logp[leaf, c]
-    return total
 
 
 @njit(nogil=True, cache=True)
@@ -270,90 +231,197 @@ def _open_branches(forest, evidence, i, node):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _walk(forest, leaves, evidence, plan, listing):  # type: ignore[no-untyped-def]
-    """Visit the leaves that each condition can end in. All conditions go down a tree together, so that a node's cut
-    and a leaf's parameters are read once for all that come there.
+    """Visit the leaves that each condition can end in, tree by tree, so that a tree's nodes and leaves stay at hand.
 
     Returns the log of the leaves' summed weights per tree and condition, and, if `listing`, every visit: condition,
-    leaf and log weight, tree by tree. Arrays are unpacked first, since taking one out of a tuple inside the loops
-    costs more than the density of a column.
+    leaf and log weight, tree by tree.
     """
-    feature, threshold, child, kind, value = forest.feature, forest.threshold, forest.child, plan.kind, plan.value
+    n, n_trees = len(evidence.kind), len(forest.root)
+    per_tree = np.full((n_trees, n), -math.inf)
+    seen, seen_leaf, seen_log, n_seen = np.empty(4096, np.int32), np.empty(4096, np.int32), np.empty(4096), 0
+    visitor, visited = np.empty(2 * n, np.int32), np.empty(2 * n, np.int32)
+    order, log_visit = np.empty(2 * n, np.int32), np.empty(2 * n)
+    for tree in range(n_trees):
+        if plan.one_leaf:
+            n_visits = _reach_one(forest, evidence.value, tree, visitor, visited)
+        else:
+            visitor, visited, n_visits = _reach_some(forest, evidence, tree, visitor, visited)
+        if len(log_visit) < n_visits:
+            order, log_visit = np.empty(len(visitor), np.int32), np.empty(len(visitor))
+        _order_by_leaf(visited, n_visits, forest.leaf_start[tree], forest.leaf_start[tree + 1], order)
+        _weigh(forest, leaves, evidence, plan, visitor, visited, order[:n_visits], log_visit)
+        _sum_visits(visitor, log_visit, n_visits, per_tree[tree])
+        if listing:
+            while n_seen + n_visits > len(seen):
+                seen, seen_leaf, seen_log = _doubled(seen), _doubled(seen_leaf), _doubled(seen_log)
+            for v in range(n_visits):
+                if log_visit[v] > -math.inf:
+                    seen[n_seen], seen_leaf[n_seen], seen_log[n_seen] = visitor[v], visited[v], log_visit[v]
+                    n_seen += 1
+    return per_tree, seen[:n_seen], seen_leaf[:n_seen], seen_log[:n_seen]
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp"})
+def _weigh(forest, leaves, evidence, plan, visitor, visited, order, log_visit):  # type: ignore[no-untyped-def]
+    """Log weight of each visited leaf under the visitor's condition.
+
+    Arrays are unpacked first, since taking one out of a tuple inside the loop costs more than the density of a
+    column, and the sums over numbers are free of branches and may be reordered, so that they run in vector registers.
+    """
     point, is_asked, asks_all = plan.point, plan.is_asked, plan.asks_all
     wanted, presence, n_others = plan.level, plan.presence, plan.n_others
     log_weight, mu, sigma, log_norm = leaves.log_weight, leaves.mu, leaves.sigma, leaves.log_norm
     low, high, closed, missing = leaves.low, leaves.high, leaves.closed, leaves.missing
     level_start, level, level_logp, rest_logp = leaves.level_start, leaves.level, leaves.level_logp, leaves.rest_logp
     few_start, few_logp = leaves.few_start, leaves.few_logp
-    n, n_trees = value.shape[1], len(forest.root)
-    per_tree = np.full((n_trees, n), -math.inf)
-    seen, seen_leaf, seen_log, n_seen = np.empty(4096, np.int32), np.empty(4096, np.int32), np.empty(4096), 0
-    # open nodes and, one after the other in `waiting`, the conditions that wait at each
-    node_of, size_of = np.empty(forest.depth + 2, np.int32), np.empty(forest.depth + 2, np.int32)
-    waiting, left, right = np.empty(n * (forest.depth + 2), np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    for tree in range(n_trees):
-        node_of[0], size_of[0], n_open, end = forest.root[tree], n, 1, n
-        for i in range(n):
-            waiting[i] = i
-        while n_open > 0:
-            n_open -= 1
-            node, start = node_of[n_open], end - size_of[n_open]
-            if feature[node] >= 0:
-                j, cut, n_left, n_right = feature[node], threshold[node], 0, 0
-                for k in range(start, end):
-                    i = waiting[k]
-                    # a point at a cut is told by comparison: all else has a NaN on one side
-                    go_left, go_right = value[j, i] <= cut, value[j, i] > cut
-                    if not (go_left | go_right):
-                        if kind[j, i] == FREE:
-                            go_left = go_right = True
-                        else:
-                            go_left, go_right = _open_branches(forest, evidence, i, node)
-                    left[n_left] = right[n_right] = i
-                    n_left += go_left
-                    n_right += go_right
-                for k in range(n_right):  # loops, since slices cost more than the few conditions most nodes have
-                    waiting[start + k] = right[k]
-                end = start + n_right
-                for k in range(n_left):
-                    waiting[end + k] = left[k]
-                end += n_left
-                if n_right > 0:
-                    node_of[n_open], size_of[n_open] = child[node] + 1, n_right
-                    n_open += 1
-                if n_left > 0:
-                    node_of[n_open], size_of[n_open] = child[node], n_left
-                    n_open += 1
+    n_numbers, n_categories, n_presences = point.shape[1], wanted.shape[1], presence.shape[1]
+    for v in order:
+        i, leaf = np.uint64(visitor[v]), np.uint64(visited[v])
+        total = log_weight[leaf]
+        for m in range(n_presences):
+            if presence[i, m] >= 0:
+                total += missing[leaf, m, presence[i, m]]
+        for c in range(n_categories):
+            if wanted[i, c] < 0:
                 continue
-            leaf = child[node]
-            for k in range(start, end):
-                i = waiting[k]
-                total = log_weight[leaf]
-                for m in range(presence.shape[1]):
-                    if presence[i, m] >= 0:
-                        total += missing[leaf, m, presence[i, m]]
-                if wanted.shape[1] > 0:
-                    total += _log_levels(
-                        wanted, few_start, few_logp, level_start, level, level_logp, rest_logp, i, leaf
-                    )
-                if n_others[i] > 0:
-                    total += _log_others(forest, leaves, evidence, plan, i, leaf)
-                if closed and _is_outside(point, is_asked, low, high, i, leaf):
-                    total = -math.inf
-                if asks_all[i]:
-                    total += _log_all_points(point, mu, sigma, log_norm, i, leaf)
-                else:
-                    total += _log_points(point, is_asked, mu, sigma, log_norm, i, leaf)
-                if total == -math.inf:
-                    continue
-                before = per_tree[tree, i]
-                per_tree[tree, i] = total if before == -math.inf else log_add(before, total)
-                if listing:
-                    if n_seen == len(seen):
-                        seen, seen_leaf, seen_log = _doubled(seen), _doubled(seen_leaf), _doubled(seen_log)
-                    seen[n_seen], seen_leaf[n_seen], seen_log[n_seen] = i, leaf, total
-                    n_seen += 1
-            end = start
-    return per_tree, seen[:n_seen].copy(), seen_leaf[:n_seen].copy(), seen_log[:n_seen].copy()
+            if few_start[c] >= 0:
+                total += few_logp[leaf, few_start[c] + wanted[i, c]]
+            else:
+                k = _find_level(level_start, level, np.int64(leaf) * n_categories + c, wanted[i, c])
+                total += level_logp[k] if k >= 0 else rest_logp[leaf, c]
+        if n_others[i] > 0:
+            total += _log_others(forest, leaves, evidence, plan, i, leaf)
+        if closed and _is_outside(point, is_asked, low, high, i, leaf):
+            total = -math.inf
+        numbers = 0.0
+        if asks_all[i]:
+            for k in range(n_numbers):
+                z = (point[i, k] - mu[leaf, k]) / sigma[leaf, k]
+                numbers += log_norm[leaf, k] - 0.5 * z * z
+        else:
+            for k in range(n_numbers):
+                z = (point[i, k] - mu[leaf, k]) / sigma[leaf, k]
+                numbers += is_asked[i, k] * (log_norm[leaf, k] - 0.5 * z * z)
+        log_visit[v] = total + numbers
+
+
+_ABREAST = 8
+
+
+@njit(nogil=True, cache=True)
+def _reach_one(forest, value, tree, visitor, visited):  # type: ignore[no-untyped-def]
+    """The one leaf of each condition. Several go down abreast, as each would wait for memory at every node; indices
+    are unsigned, which spares the test whether one counts from the end.
+    """
+    feature, threshold, child, n = forest.feature, forest.threshold, forest.child, len(value)
+    at = np.empty(_ABREAST, np.uint64)
+    for start in range(0, n, _ABREAST):
+        at[:] = forest.root[tree]
+        inside = True
+        while inside:
+            inside = False
+            for k in range(_ABREAST):
+                node = at[k]
+                j = feature[node]
+                if j >= 0:
+                    x = value[np.uint64(min(start + k, n - 1)), np.uint64(j)]
+                    go_left, go_right = x <= threshold[node], x > threshold[node]
+                    if not (go_left | go_right):  # a set of levels, or missing: a NaN on one side
+                        go_right = not goes_left(forest, node, x)
+                    at[k] = np.uint64(child[node] + go_right)
+                    inside = True
+        for k in range(min(_ABREAST, n - start)):
+            visitor[start + k], visited[start + k] = start + k, child[at[k]]
+    return n
+
+
+@njit(nogil=True, cache=True)
+def _reach_some(forest, evidence, tree, visitor, visited):  # type: ignore[no-untyped-def]
+    """The leaves of each condition, one condition after the other; the lists of visits are grown as needed."""
+    feature, threshold, child, kind, value = (
+        forest.feature,
+        forest.threshold,
+        forest.child,
+        evidence.kind,
+        evidence.value,
+    )
+    waiting = np.empty(forest.depth + 2, np.int32)
+    n_leaves, n_visits = forest.leaf_start[tree + 1] - forest.leaf_start[tree], 0
+    for i in range(len(value)):
+        while n_visits + n_leaves > len(visitor):
+            visitor, visited = _doubled(visitor), _doubled(visited)
+        waiting[0], n_waiting = forest.root[tree], 1
+        while n_waiting > 0:
+            n_waiting -= 1
+            node = waiting[n_waiting]
+            j = feature[node]
+            while j >= 0:
+                go_left, go_right = value[i, j] <= threshold[node], value[i, j] > threshold[node]
+                if not (go_left | go_right):  # no point at a cut: a NaN on one side
+                    if kind[i, j] == FREE:
+                        go_left = go_right = True
+                    else:
+                        go_left, go_right = _open_branches(forest, evidence, i, node)
+                if go_left and go_right:
+                    waiting[n_waiting] = child[node] + 1
+                    n_waiting += 1
+                elif not (go_left or go_right):
+                    node = -1
+                    break
+                node = child[node] + (not go_left)
+                j = feature[node]
+            if node >= 0:
+                visitor[n_visits], visited[n_visits] = i, child[node]
+                n_visits += 1
+    return visitor, visited, n_visits
+
+
+@njit(nogil=True, cache=True)
+def _order_by_leaf(visited, n_visits, first, end, order):  # type: ignore[no-untyped-def]
+    """Visits in the order of leaves, whose parameters are then read in one sweep."""
+    place = np.zeros(end - first + 1, np.int32)
+    for v in range(n_visits):
+        place[visited[v] - first + 1] += 1
+    for k in range(1, len(place)):
+        place[k] += place[k - 1]
+    for v in range(n_visits):
+        k = visited[v] - first
+        order[place[k]] = v
+        place[k] += 1
+
+
+@njit(nogil=True, cache=True)
+def _sum_visits(visitor, log_visit, n_visits, log_sum):  # type: ignore[no-untyped-def]
+    """Log of the summed weights of each condition's visits, which stand together."""
+    v = 0
+    while v < n_visits:
+        i, start, largest = visitor[v], v, log_visit[v]
+        v += 1
+        while v < n_visits and visitor[v] == i:
+            largest = max(largest, log_visit[v])
+            v += 1
+        log_sum[i] = largest
+        if v - start > 1 and largest > -math.inf:
+            total = 0.0
+            for k in range(start, v):
+                total += math.exp(log_visit[k] - largest)
+            log_sum[i] = largest + math.log(total)
+
+
+@njit(nogil=True, cache=True)
+def _by_condition(condition, leaf, log_weight, log_total):  # type: ignore[no-untyped-def]
+    """Visits in the order of conditions, and of leaves within each."""
+    start = np.zeros(len(log_total) + 1, np.int64)
+    for i in condition:
+        start[i + 1] += 1
+    for i in range(len(log_total)):
+        start[i + 1] += start[i]
+    place, by_leaf, by_weight = start[:-1].copy(), np.empty_like(leaf), np.empty_like(log_weight)
+    for v in range(len(condition)):
+        k = place[condition[v]]
+        by_leaf[k], by_weight[k] = leaf[v], log_weight[v]
+        place[condition[v]] = k + 1
+    return LeafWeights(start, by_leaf, by_weight, log_total)
 
 
 @njit(nogil=True, cache=True)

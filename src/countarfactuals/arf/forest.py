@@ -39,6 +39,10 @@ class Layout(NamedTuple):
             np.array([column.step if column.is_number else 1.0 for column in schema.columns], np.float64),
         )
 
+    def some(self, columns: np.ndarray) -> Layout:
+        """The layout of some columns."""
+        return Layout(self.n_levels[columns], self.unordered[columns], self.step[columns])
+
 
 class Coding(NamedTuple):
     """A matrix in ranks, and the smallest and largest value behind each rank."""
@@ -61,6 +65,7 @@ class Forest(NamedTuple):
     root: np.ndarray  # int32, per tree
     leaf_start: np.ndarray  # int64, per tree the first leaf's number; one more entry for the end
     leaf_node: np.ndarray  # int32, per leaf
+    split: np.ndarray  # int64, the columns that are split somewhere
     depth: int
 
     @property
@@ -240,8 +245,15 @@ def make_forest(
         root=root,
         leaf_start=leaf_start.astype(np.int64),
         leaf_node=leaf_node,
+        split=np.unique(feature[inner]).astype(np.int64),
         depth=int(_depth(parent)),
     )
+
+
+def with_columns(forest: Forest, columns: np.ndarray) -> Forest:
+    """The forest grown on some columns, as one over all of them."""
+    feature = np.where(forest.feature >= 0, columns[forest.feature], -1).astype(np.int32)
+    return forest._replace(feature=feature, split=columns[forest.split])
 
 
 @njit(nogil=True, cache=True)

@@ -19,6 +19,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,7 @@ def pandas_name(dtype: Any) -> str:
     return numpy_name(dtype) if isinstance(dtype, np.dtype) else str(dtype)
 
 
+@cache
 def pandas_type(name: str) -> Any:
     """The inverse of `pandas_name`."""
     if name.startswith(ARROW):
@@ -80,6 +82,7 @@ def _nan_string(storage: str) -> Any:
         return pd.StringDtype("pyarrow_numpy")
 
 
+@cache
 def pandas_category(dtype: Dtype) -> Any:
     """The categorical pandas type, with its categories in their own type."""
     categories_type, order = dtype.parameters

@@ -26,6 +26,7 @@ from .column import LARGEST_INTEGER, Kind, integer_too_large, plain_scalar
 from .dtypes import Dtype, numpy_name, pandas_name
 
 ACCEPTED = "Pass a pandas or polars DataFrame, a pyarrow Table or a 2-D numpy array"
+_FLOAT = np.dtype(np.float64)
 _OBJECT_KINDS = {
     "integer": Kind.INTEGER,
     "floating": Kind.REAL,
@@ -42,6 +43,7 @@ class Frame:
     names: tuple[Hashable, ...]
     n_rows: int
     column: Callable[[int], nw.Series[Any]]  # one at a time, as a numpy array has to copy each
+    plain: Callable[[int], np.ndarray | None]  # a column's own array where it holds nothing but floats
     array_type: str | None = None  # of numpy arrays, whose columns are read through pandas
 
 
@@ -73,15 +75,22 @@ def _read_numpy(X: np.ndarray) -> Frame:
     def column(j: int) -> nw.Series[Any]:
         return _wrap(pd.Series(np.ascontiguousarray(X[:, j]), copy=False))
 
-    return Frame("numpy", names, len(X), column, numpy_name(X.dtype))
+    def plain(j: int) -> np.ndarray | None:
+        return X[:, j] if X.dtype == np.float64 else None
+
+    return Frame("numpy", names, len(X), column, plain, numpy_name(X.dtype))
 
 
 def _read_pandas(X: pd.DataFrame) -> Frame:
     names = tuple(_plain_name(name) for name in X.columns)
     _check_unique(names)
-    # narwhals knows names that are strings only, so columns are taken by position
-    frame = nw.from_native(X.set_axis([str(j) for j in range(len(names))], axis=1), eager_only=True)
-    return Frame("pandas", names, len(X), lambda j: frame.get_column(str(j)))
+    dtypes = X.dtypes.tolist()
+
+    def plain(j: int) -> np.ndarray | None:
+        return X.iloc[:, j].to_numpy() if dtypes[j] == _FLOAT else None
+
+    # column by column, as narwhals knows frames with names that are strings only
+    return Frame("pandas", names, len(X), lambda j: _wrap(X.iloc[:, j]), plain)
 
 
 def _read_narwhals(X: Any) -> Frame:
@@ -94,7 +103,7 @@ def _read_narwhals(X: Any) -> Frame:
     if backend not in ("polars", "pyarrow"):
         raise DataTypeError(f"Got a {backend} frame. {ACCEPTED}.")
     names = tuple(frame.columns)
-    return Frame(backend, names, len(frame), lambda j: frame.get_column(names[j]))
+    return Frame(backend, names, len(frame), lambda j: frame.get_column(names[j]), lambda j: None)
 
 
 def _as_narwhals(X: Any) -> Any:
@@ -129,6 +138,11 @@ def _check_unique(names: tuple[Hashable, ...]) -> None:
 def is_missing(series: nw.Series[Any]) -> bool:
     """Whether no cell has a value, whatever the type (polars' `Null` has no other cells)."""
     return bool(series.is_null().all())
+
+
+def is_pandas_category(series: nw.Series[Any]) -> bool:
+    """Whether the cells are codes already, so that nothing needs to be found out about them."""
+    return isinstance(native_type(series.to_native()), pd.CategoricalDtype)
 
 
 def kind_of(series: nw.Series[Any], name: Hashable) -> Kind:
@@ -190,6 +204,11 @@ def numbers(series: nw.Series[Any], name: Hashable) -> np.ndarray:
     else:
         _check_integers(series, name)
         values = _as_float64(series)
+    return check_finite(values, name)
+
+
+def check_finite(values: np.ndarray, name: Hashable) -> np.ndarray:
+    """The values, none of which may be infinite."""
     infinite = np.isinf(values)
     if infinite.any():
         row = int(np.argmax(infinite))

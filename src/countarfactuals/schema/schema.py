@@ -18,7 +18,19 @@ import numpy as np
 from ..exceptions import DataError, DataTypeError, did_you_mean, listed
 from .column import Column, Kind, decimals_of, plain_scalar, sorted_levels
 from .dtypes import Dtype
-from .reading import Frame, declares_categories, dtype_of, factorise, is_missing, kind_of, numbers, read, stored_as
+from .reading import (
+    Frame,
+    check_finite,
+    declares_categories,
+    dtype_of,
+    factorise,
+    is_missing,
+    is_pandas_category,
+    kind_of,
+    numbers,
+    read,
+    stored_as,
+)
 from .writing import write
 
 MOST_LEVELS = 65_000
@@ -81,7 +93,12 @@ class Schema:
         matrix = np.empty((frame.n_rows, len(self.columns)))
         matrix[:, list(set(range(len(self.columns))).difference(positions))] = np.nan
         for source, j in enumerate(positions):
-            matrix[:, j] = _encode_column(self.columns[j], frame.column(source))
+            column = self.columns[j]
+            plain = frame.plain(source) if column.is_number else None
+            if plain is None:
+                matrix[:, j] = _encode_column(column, frame.column(source))
+            else:
+                matrix[:, j] = check_finite(plain, column.name)
         return matrix
 
     def present(self, X: Any) -> tuple[int, ...]:
@@ -226,6 +243,8 @@ def _plain_levels(name: Hashable, values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _encode_column(column: Column, series: nw.Series[Any]) -> np.ndarray:
+    if not column.is_number and is_pandas_category(series):
+        return _encode_levels(column, series)
     if is_missing(series):
         return np.full(len(series), np.nan)
     kind = kind_of(series, column.name)  # refuses types that can not be used at all

@@ -75,23 +75,26 @@ def _fitting_dtype(column: Column, values: np.ndarray) -> Dtype:
 
 
 def _write_pandas(columns: Sequence[Column], matrix: np.ndarray) -> Any:
-    frame = pd.DataFrame({j: _pandas_series(column, matrix[:, j]) for j, column in enumerate(columns)})
+    frame = pd.DataFrame({j: _pandas_column(column, matrix[:, j]) for j, column in enumerate(columns)})
     frame.columns = pd.Index([column.name for column in columns])
     return frame
 
 
-def _pandas_series(column: Column, values: np.ndarray) -> Any:
+def _pandas_column(column: Column, values: np.ndarray) -> Any:
+    """What `pd.DataFrame` takes to the column: an array where that will do, as a series costs more than its cells."""
     if column.dtype is None and column.levels:
         return pd.Series(_cells(column, values)).infer_objects()
     dtype = _fitting_dtype(column, values)
     if dtype.name == "category":
-        return pd.Series(pd.Categorical.from_codes(_recoded(column, values), dtype=pandas_category(dtype)))
+        return pd.Categorical.from_codes(_recoded(column, values), dtype=pandas_category(dtype), validate=False)
     if dtype.name.startswith(ARROW):
         array = _arrow_array(replace(column, dtype=replace(dtype, name=dtype.name.removeprefix(ARROW))), values)
         return pd.Series(pd.arrays.ArrowExtensionArray(array))
     native = _with_missing(pandas_type(dtype.name), values)
     if column.levels or native == OBJECT:
         return pd.Series(_cells(column, values), dtype=native)
+    if isinstance(native, np.dtype):
+        return _numbers(column, values).astype(native)
     return pd.Series(_numbers(column, values)).astype(native)
 
 

@@ -1,0 +1,44 @@
+"""A fitted forest as JSON types and arrays, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from countarfactuals.arf.forest import Forest
+from countarfactuals.arf.leaves import LeafTable
+
+
+def pack(forest: Forest, leaves: LeafTable) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What JSON holds of a forest and its leaves, and the arrays."""
+    arrays = {f"forest.{name}": value for name, value in forest._asdict().items() if name != "depth"}
+    arrays |= {f"leaves.{name}": value for name, value in leaves._asdict().items() if name != "closed"}
+    return {"depth": forest.depth, "closed": leaves.closed}, arrays
+
+
+def unpack(meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray], n_columns: int) -> tuple[Forest, LeafTable]:
+    """The inverse of `pack`; KeyError or ValueError for what does not fit together."""
+    forest = _take(Forest, "forest", arrays, depth=int(meta["depth"]))
+    leaves = _take(LeafTable, "leaves", arrays, closed=bool(meta["closed"]))
+    _check_sizes(forest, leaves, n_columns)
+    return forest, leaves
+
+
+def _take(kind: Any, prefix: str, arrays: Mapping[str, np.ndarray], **rest: Any) -> Any:
+    """A named tuple from the stored arrays of that prefix and the rest."""
+    return kind(**{name: arrays[f"{prefix}.{name}"] for name in kind._fields if name not in rest}, **rest)
+
+
+def _check_sizes(forest: Forest, leaves: LeafTable, n_columns: int) -> None:
+    """Kernels trust the sizes of arrays: those of a file must agree."""
+    per_node = {
+        len(getattr(forest, name)) for name in ("feature", "child", "threshold", "missing_left", "words", "parent")
+    }
+    names = ("log_weight", "low", "high", "mu", "sigma", "log_norm", "missing", "rest_logp", "few_logp")
+    per_leaf = {forest.n_leaves} | {len(getattr(leaves, name)) for name in names}
+    per_column = {n_columns} | {len(getattr(leaves, f"{name}_of")) for name in ("number", "category", "missing")}
+    cells = forest.n_leaves * leaves.rest_logp.shape[1] + 1
+    if len(per_node) > 1 or len(per_leaf) > 1 or len(per_column) > 1 or len(leaves.level_start) != cells:
+        raise ValueError("the sizes of its arrays do not agree")
