@@ -6,7 +6,7 @@ OLDEST := .venv-oldest
 PEERS := .venv-peers
 INSTALLED := $(VENV)/.installed-
 # numba does not see edits of a function that a cached kernel calls in another file: one cache per state of the sources
-export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/countarfactuals/arf/*.py | cksum | cut -d' ' -f1)
+export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell find src -name "*.py" | sort | xargs cat | cksum | cut -d' ' -f1)
 
 .PHONY: demo test test-full test-oldest bench bench-scale lint clean
 

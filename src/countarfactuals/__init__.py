@@ -1,5 +1,18 @@
 """Plausible counterfactual explanations with adversarial random forests."""
 
 from countarfactuals.arf import MISSING, AdversarialRandomForest
+from countarfactuals.constraints import Constraints
+from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
+from countarfactuals.explainers import ARFExplainer, make_explainer
+from countarfactuals.prediction import Target
 
-__all__ = ["MISSING", "AdversarialRandomForest"]
+__all__ = [
+    "MISSING",
+    "ARFExplainer",
+    "AdversarialRandomForest",
+    "Constraints",
+    "Counterfactuals",
+    "CounterfactualsBatch",
+    "Target",
+    "make_explainer",
+]

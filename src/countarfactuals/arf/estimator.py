@@ -162,10 +162,13 @@ class AdversarialRandomForest(BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on a frame; `y` is ignored and there for scikit-learn's conventions."""
+        schema = Schema.infer(X)
+        return self.fit_encoded(schema, schema.encode(X))
+
+    def fit_encoded(self, schema: Schema, matrix: np.ndarray) -> Self:
+        """Train on a matrix in the codes of a schema, for those who have it already."""
         options = leaf_options(self.family, self.leaf_fit, self.finite_bounds, self.epsilon, self.alpha)
         check_n_jobs(self.n_jobs)
-        schema = Schema.infer(X)
-        matrix = schema.encode(X)
         n = len(matrix)
         if n < 2:
             raise DataError(f"A density needs at least 2 rows, got {n}. Pass more data.")
@@ -238,7 +241,7 @@ class AdversarialRandomForest(BaseEstimator):
                 "ideal): the density misses structure. More rows, a smaller min_samples_leaf, max_features=None, a "
                 "larger max_iter or early_stopping=False may help.",
                 DensityWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     # Density

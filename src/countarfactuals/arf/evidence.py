@@ -90,6 +90,13 @@ def leaf_weights(forest: Forest, leaves: LeafTable, evidence: Evidence) -> LeafW
     return _by_condition(condition, leaf, log_weight, log_sum_columns(per_tree))
 
 
+def visits(
+    forest: Forest, leaves: LeafTable, evidence: Evidence
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """`tree_log_weights`, and every leaf that a condition can end in: condition, leaf, log weight, tree by tree."""
+    return _walk(forest, leaves, evidence, _plan(forest, leaves, evidence), True)
+
+
 def tree_log_weights(forest: Forest, leaves: LeafTable, evidence: Evidence) -> np.ndarray:
     """The log of the leaves' summed weights, (trees, conditions)."""
     return _walk(forest, leaves, evidence, _plan(forest, leaves, evidence), False)[0]

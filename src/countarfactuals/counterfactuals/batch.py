@@ -1,0 +1,168 @@
+"""`CounterfactualsBatch`: the answers for many rows, in the order in which the rows came."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+
+from countarfactuals.counterfactuals import frames, overview, storage
+from countarfactuals.counterfactuals.result import Counterfactuals
+from countarfactuals.exceptions import DataError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CounterfactualsBatch(Sequence[Counterfactuals]):
+    """One result per row.
+
+    Parameters
+    ----------
+    results : of the rows that were reached.
+    index : their labels.
+    unfinished : labels of the rows that were not reached, for lack of time or after an interrupt.
+    """
+
+    results: tuple[Counterfactuals, ...]
+    # `field()`: without it the method `Sequence.index`, which gives way to the labels, would be taken for a default
+    index: tuple[Hashable, ...] = field()  # type: ignore[assignment]
+    unfinished: tuple[Hashable, ...] = ()
+
+    def __post_init__(self) -> None:
+        results = tuple(self.results)
+        index = tuple(map(storage.plain_label, self.index))
+        if len(index) != len(results):
+            raise DataError(f"There are {len(index)} labels for {len(results)} result(s); give one per result.")
+        if any(result.schema != results[0].schema for result in results[1:]):
+            raise DataError("The results of a batch must share one schema. Make a batch per schema.")
+        object.__setattr__(self, "results", results)
+        object.__setattr__(self, "index", index)
+        object.__setattr__(self, "unfinished", tuple(map(storage.plain_label, self.unfinished)))
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @overload
+    def __getitem__(self, at: int) -> Counterfactuals: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> CounterfactualsBatch: ...
+
+    def __getitem__(self, at: int | slice) -> Counterfactuals | CounterfactualsBatch:
+        """The result at a position, or a batch of several."""
+        if isinstance(at, slice):
+            return CounterfactualsBatch(self.results[at], self.index[at], self.unfinished)
+        return self.results[at]
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, CounterfactualsBatch) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def errors(self) -> dict[Hashable, str]:
+        """By label, what went wrong in the rows that could not be explained."""
+        return {
+            label: result.error or "no reason was given"
+            for label, result in zip(self.index, self.results, strict=True)
+            if result.status == "error"
+        }
+
+    def to_frame(self, objectives: bool = False) -> Any:
+        """All counterfactuals below each other, with the columns "row" (label) and "counterfactual" before them.
+
+        In the library of the training data; users of numpy get pandas.
+        """
+        if not self.results:
+            return pd.DataFrame({"row": [], "counterfactual": []})
+        numbers = np.array([i for result in self.results for i in range(len(result))], dtype=np.int64)
+        before = {"row": self._repeated(self.index), "counterfactual": numbers}
+        rows = np.concatenate([result.rows for result in self.results])
+        return frames.frame_of(self.results[0].schema, rows, self._measures() if objectives else {}, before)
+
+    def _repeated(self, values: Sequence[Any]) -> list[Any]:
+        return [value for value, result in zip(values, self.results, strict=True) for _ in range(len(result))]
+
+    def _measures(self) -> dict[str, Any]:
+        # a row that failed knows of no scores, so it has no say in the columns
+        parts = [result.measures() for result in self.results if len(result)]
+        if not parts:
+            return max((result.measures() for result in self.results), key=len)
+        if any(part.keys() != parts[0].keys() for part in parts):
+            raise DataError(
+                "The results of this batch have different scores or objectives. Take their frames one by one."
+            )
+        return {name: _stacked([part[name] for part in parts]) for name in parts[0]}
+
+    def changes(self) -> Any:
+        """What differs from the rows, one line per changed cell: row, counterfactual, feature, from, to (pandas)."""
+        columns: dict[str, list[Any]] = {name: [] for name in ("row", "counterfactual", "feature", "from", "to")}
+        for label, result in zip(self.index, self.results, strict=True):
+            part = frames.change_list(result.schema, result.x, result.rows, result.changed)
+            columns["row"] += [label] * len(part["feature"])
+            for name, values in part.items():
+                columns[name] += values
+        return frames.long_frame(columns)
+
+    def summary(self) -> Any:
+        """Per row: status, n_found, best_proximity, fewest_changes, highest_typicality, seconds (a pandas frame)."""
+        lines = [
+            {
+                "status": result.status,
+                "n_found": len(result),
+                "best_proximity": _best(result.objectives.get("proximity"), np.nanmin),
+                "fewest_changes": _best(result.changed.sum(axis=1), np.nanmin),
+                "highest_typicality": _best(result.typicality, np.nanmax),
+                "seconds": _seconds(result),
+            }
+            for result in self.results
+        ]
+        names = ["status", "n_found", "best_proximity", "fewest_changes", "highest_typicality", "seconds"]
+        frame = pd.DataFrame(lines, columns=names)
+        frame.index = pd.Index(list(self.index), name="row", tupleize_cols=False)
+        return frame.astype({"n_found": np.int64} | dict.fromkeys(names[2:], np.float64))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON types, with the name and version of the format."""
+        return storage.batch_to_dict(self)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> CounterfactualsBatch:
+        """The inverse of `to_dict`."""
+        return storage.batch_from_dict(stored)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """As JSON text, also written to a file if a path is given."""
+        return storage.write_json(self.to_dict(), path)
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> CounterfactualsBatch:
+        """The inverse of `to_json`: from its text, or from the path of its file."""
+        return cls.from_dict(storage.read_json(source))
+
+    def __repr__(self) -> str:
+        return overview.batch_text(self)
+
+    def _repr_html_(self) -> str:
+        return overview.batch_html(self)
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return [value for part in parts for value in part]
+
+
+def _best(values: np.ndarray | None, choose: Any) -> float:
+    if values is None or not len(values) or np.isnan(values).all():
+        return math.nan
+    return float(choose(values))
+
+
+def _seconds(result: Counterfactuals) -> float:
+    seconds = result.provenance.get("seconds")
+    return float(seconds) if isinstance(seconds, int | float) else math.nan

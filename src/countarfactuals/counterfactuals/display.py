@@ -1,0 +1,272 @@
+"""Results on the screen: x on top, then one line per counterfactual with only what changes, as ↑ ↓ ↔ and the new value.
+
+1. `_table` computes the texts once: features that some shown counterfactual changes, predictions, typicality.
+2. `result_text` lays them out in `WIDTH` columns. What is too wide continues in a block below; beyond `BLOCKS` blocks
+   the features that change least often are only named.
+3. `result_html` writes the same as one HTML table, without colours of its own, so that it suits light and dark pages.
+
+A result without rows is a few sentences instead.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from countarfactuals.counterfactuals.wording import (
+    DOWN,
+    OTHER,
+    UP,
+    arrow,
+    cell_texts,
+    name_text,
+    names_text,
+    one_line,
+    score_text,
+    scores_text,
+    share_text,
+    width,
+)
+
+if TYPE_CHECKING:
+    from countarfactuals.counterfactuals.result import Counterfactuals
+
+WIDTH, BLOCKS = 120, 3
+ROWS, _CONSTRAINTS = 10, 5
+_CELL, _HTML_CELL = 22, 60
+_GAP = "  "
+_SPOKEN = {UP: "increased to", DOWN: "decreased to", OTHER: "changed to"}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column of the table: its head, the text of x, and per counterfactual an arrow and a text, or nothing."""
+
+    head: str
+    x: str
+    cells: tuple[tuple[str, str], ...]
+
+    def texts(self, most: int) -> list[str]:
+        """Head, x and cells as they stand in a terminal, arrows and the gap above them included."""
+        has_arrows = any(sign for sign, _ in self.cells)
+        indent = "  " if has_arrows else ""
+        cells = [f"{sign} {one_line(text, most)}" if sign else one_line(text, most) for sign, text in self.cells]
+        return [indent + one_line(self.head, most), indent + one_line(self.x, most), *cells]
+
+
+@dataclass(frozen=True)
+class _Table:
+    features: tuple[_Column, ...]
+    outcome: tuple[_Column, ...]
+    later: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    n_more: int
+
+
+def _table(result: Counterfactuals) -> _Table:
+    shown = min(len(result), ROWS)
+    changed = result.changed
+    now, ever = changed[:shown].any(axis=0), changed.any(axis=0)
+    names = result.schema.names
+    return _Table(
+        features=tuple(_feature(result, j, shown) for j in np.flatnonzero(now).tolist()),
+        outcome=tuple(_outcome(result, shown)),
+        later=tuple(name_text(names[j]) for j in np.flatnonzero(ever & ~now).tolist()),
+        unchanged=tuple(name_text(names[j]) for j in np.flatnonzero(~ever).tolist()),
+        n_more=len(result) - shown,
+    )
+
+
+def _feature(result: Counterfactuals, j: int, shown: int) -> _Column:
+    column, before = result.schema.columns[j], float(result.x[j])
+    values = result.rows[:shown, j].tolist()
+    x, *texts = cell_texts(column, [before, *values])
+    cells = (
+        (arrow(column, before, value), text) if changed else ("", "")
+        for value, text, changed in zip(values, texts, result.changed[:shown, j], strict=True)
+    )
+    return _Column(name_text(column.name), x, tuple(cells))
+
+
+def _outcome(result: Counterfactuals, shown: int) -> list[_Column]:
+    def column(head: str, x: str, texts: Sequence[str]) -> _Column:
+        return _Column(head, x, tuple(("", text) for text in texts))
+
+    columns = []
+    is_number = result.score_names == ("prediction",)
+    if not is_number:
+        columns.append(
+            column("prediction", one_line(result.x_label), [one_line(label) for label in result.labels[:shown]])
+        )
+    if len(result.score_names) <= 3:
+        for i, name in enumerate(result.score_names):
+            scores = [score_text(score) for score in result.scores[:shown, i].tolist()]
+            columns.append(column(one_line(name), score_text(float(result.x_scores[i])), scores))
+    else:
+        highest = [score_text(score) for score in result.scores[:shown].max(axis=1).tolist()]
+        columns.append(column("its score", score_text(float(result.x_scores.max())), highest))
+    typical = [share_text(share) for share in result.typicality[:shown].tolist()]
+    columns.append(column("typicality", share_text(result.x_typicality), typical))
+    if result.is_real_row[:shown].any():
+        columns.append(column("real row", "", ["yes" if real else "" for real in result.is_real_row[:shown]]))
+    return columns
+
+
+def title(result: Counterfactuals) -> str:
+    """One line: status, target and method."""
+    found = {
+        "found": f"{len(result)} found",
+        "none": "none found" if result.diagnosis is not None or not result.notes else "none",
+        "already": "none needed",
+        "error": "error",
+    }[result.status]
+    return f"Counterfactuals: {found} · target: {one_line(result.target)} · method: {one_line(result.method)}"
+
+
+def sentences(result: Counterfactuals) -> list[str]:
+    """What is said instead of a table when there are no rows."""
+    if result.status == "already":
+        scores = scores_text(result.score_names, result.x_scores.tolist())
+        has = f" ({scores})" if scores else ""
+        return [f"The row already has the outcome: {one_line(result.target)}{has}. Nothing needs to change."]
+    if result.status == "error":
+        return [f"This row could not be explained: {one_line(result.error or 'no reason was given.')}"]
+    if result.diagnosis is not None:
+        return [result.diagnosis.text(result)]
+    return [] if result.notes else ["There are no counterfactuals here, and no reason was recorded."]
+
+
+def _remarks(result: Counterfactuals) -> list[str]:
+    repeated = {result.error} if result.status == "error" else set()
+    rest = len(result.constraints) - _CONSTRAINTS
+    more = [f"… {rest} more constraints, see .constraints"] if rest > 0 else []
+    notes = [f"note: {one_line(note)}" for note in result.notes if note not in repeated]
+    return [*notes, *(f"constraint: {one_line(text)}" for text in result.constraints[:_CONSTRAINTS]), *more]
+
+
+def result_text(result: Counterfactuals) -> str:
+    """The result for a terminal."""
+    lines = textwrap.wrap(title(result), WIDTH, subsequent_indent="  ")
+    if len(result):
+        table = _table(result)
+        features, left_out = _fitting(table)
+        lines += _blocks(table, features)
+        lines += _below(table, left_out, WIDTH)
+    paragraphs = _remarks(result) if len(result) else [*sentences(result), *_remarks(result)]
+    for paragraph in paragraphs:
+        lines += textwrap.wrap(paragraph, WIDTH, subsequent_indent="  " if len(result) else "")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _below(table: _Table, left_out: Sequence[str], room: int) -> list[str]:
+    """Counts of what the table does not show."""
+    lines = [f"… {table.n_more} more"] if table.n_more else []
+    for what, names in (("also changed", [*left_out, *table.later]), ("unchanged", table.unchanged)):
+        start = f"{what} ({len(names)}): "
+        lines += [start + names_text(names, room - len(start))] if names else []
+    return lines
+
+
+def _columns_wide(column: _Column) -> int:
+    return max(map(width, column.texts(_CELL))) + len(_GAP)
+
+
+def _packed(table: _Table, features: Sequence[_Column]) -> list[list[_Column]]:
+    """Features by block; the first has the outcome beside them."""
+    label = len(str(ROWS - 1))
+    room = WIDTH - label - sum(map(_columns_wide, table.outcome))
+    blocks: list[list[_Column]] = [[]]
+    for column in features:
+        needed = _columns_wide(column)
+        if needed > room and (blocks[-1] or len(blocks) == 1):
+            blocks.append([])
+            room = WIDTH - label
+        blocks[-1].append(column)
+        room -= needed
+    return blocks
+
+
+def _fitting(table: _Table) -> tuple[list[_Column], list[str]]:
+    """Features that fit into the blocks, and the names of those left out: the ones that change least often."""
+    often = sorted(table.features, key=lambda column: -sum(1 for sign, _ in column.cells if sign))
+    kept = list(table.features)
+    while len(_packed(table, kept)) > BLOCKS:
+        kept.remove(often.pop())
+    return kept, [column.head for column in table.features if column not in kept]
+
+
+def _blocks(table: _Table, features: Sequence[_Column]) -> list[str]:
+    lines: list[str] = []
+    for number, block in enumerate(_packed(table, features)):
+        columns = [*block, *table.outcome] if number == 0 else block
+        labels = ["", "x", *(str(i) for i in range(len(columns[0].cells)))]
+        lines += [""] if number else []
+        lines += text_table([labels, *(column.texts(_CELL) for column in columns)])
+    return lines
+
+
+def text_table(columns: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table whose columns are given from top to bottom."""
+    padded = []
+    for texts in columns:
+        wide = max(map(width, texts))
+        padded.append([text + " " * (wide - width(text)) for text in texts])
+    return [_GAP.join(line).rstrip() for line in zip(*padded, strict=True)]
+
+
+def result_html(result: Counterfactuals) -> str:
+    """The result for a notebook."""
+    remarks = "".join(paragraph(remark) for remark in _remarks(result))
+    if not len(result):
+        said = "".join(paragraph(sentence) for sentence in sentences(result))
+        return f"<div><p><strong>{escape(title(result))}</strong></p>{said}{remarks}</div>"
+    table = _table(result)
+    columns = [*table.features, *table.outcome]
+    rows = [[("", column.x, "") for column in columns]]
+    rows += [[(*column.cells[i], column.x) for column in columns] for i in range(len(columns[0].cells))]
+    labels = ["x", *(str(i) for i in range(len(columns[0].cells)))]
+    body = html_table(title(result), [column.head for column in columns], labels, rows)
+    return f"<div>{body}{''.join(paragraph(line) for line in _below(table, [], 400))}{remarks}</div>"
+
+
+def html_table(
+    caption: str, heads: Sequence[str], labels: Sequence[str], rows: Sequence[Sequence[tuple[str, str, str]]]
+) -> str:
+    """An HTML table; each cell is (arrow, text, value of x)."""
+    # each cell says where it is aligned, as the style sheets of notebooks do so too
+    cell = "padding:0.25em 0.75em;text-align:left"
+    first = f"{cell};border-bottom:1px solid currentColor"
+    head = "".join(f'<th scope="col" style="{first}">{_short(name)}</th>' for name in heads)
+    body = ""
+    for i, (label, row) in enumerate(zip(labels, rows, strict=True)):
+        style = first if label == "x" and i == 0 else cell
+        body += f'<tr><th scope="row" style="{style}">{_short(label)}</th>'
+        body += "".join(_html_cell(sign, text, before, style) for sign, text, before in row) + "</tr>"
+    return (
+        f'<div role="region" aria-label="{escape(caption)}" tabindex="0" style="overflow-x:auto">'
+        '<table style="border-collapse:collapse;white-space:nowrap">'
+        f'<caption style="text-align:left;font-weight:bold;padding:0.25em 0">{escape(caption)}</caption>'
+        f'<thead><tr><td style="{first}"></td>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _html_cell(sign: str, text: str, before: str, style: str) -> str:
+    if not sign:
+        return f'<td style="{style}">{_short(text)}</td>'
+    marked = f"{style};font-weight:bold;background:rgba(127,127,127,0.18)"
+    spoken = f'<span role="img" aria-label="{_SPOKEN[sign]}">{sign}</span>'
+    return f'<td style="{marked}" title="{escape(f"{before} → {text}")}">{spoken} {_short(text)}</td>'
+
+
+def _short(text: str) -> str:
+    return escape(one_line(text, _HTML_CELL))
+
+
+def paragraph(text: str) -> str:
+    """A paragraph of a width that can be read."""
+    return f'<p style="margin:0.5em 0;max-width:60em">{escape(text)}</p>'

@@ -1,0 +1,293 @@
+"""`Counterfactuals`: the answer for one row.
+
+Everything is kept in matrix codes (see `schema`) beside the schema that turns them into the user's values. Nothing can
+be changed after it is made; `select` and `filter` give new results. Counterfactuals are numbered from 0, in frames,
+in `changes` and on the screen.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from countarfactuals.counterfactuals import display, frames, select, storage
+from countarfactuals.counterfactuals.diagnosis import Diagnosis, read_only
+from countarfactuals.counterfactuals.wording import differs
+from countarfactuals.exceptions import DataError, ParameterError, listed
+from countarfactuals.schema import Schema
+
+STATUSES = ("found", "already", "none", "error")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counterfactuals:
+    """Counterfactuals of one row, with all that is known of them.
+
+    Parameters
+    ----------
+    schema : of the features.
+    x : the row that is explained, in matrix codes, shape (p,).
+    rows : the counterfactuals, shape (n, p).
+    target : the wanted outcome in words.
+    method : name of the explainer.
+    status : "found", "already" (x has the outcome), "none" or "error".
+    score_names, x_scores, scores : names (s), scores of x (s,) and of the rows (n, s).
+    x_label, labels : predicted label or value of x and of each row.
+    objectives : by name, shape (n,), smaller is better.
+    log_density, x_log_density : of the rows and of x, by the measure that `measure` names.
+    typicality, x_typicality : share of real rows that are less plausible.
+    is_real_row : whether a row equals a row of the training data.
+    notes : sentences that a reader should know.
+    diagnosis : why nothing was found.
+    constraints : sentences.
+    provenance : how it was made: versions, seed, evaluations, seconds, settings; JSON types.
+    measure : what the plausibility is measured by.
+    error : what went wrong, with status "error".
+    """
+
+    schema: Schema
+    x: np.ndarray
+    rows: np.ndarray
+    target: str
+    method: str
+    status: str
+    score_names: tuple[str, ...]
+    x_scores: np.ndarray
+    scores: np.ndarray
+    x_label: Any
+    labels: tuple[Any, ...]
+    objectives: dict[str, np.ndarray]
+    log_density: np.ndarray
+    x_log_density: float
+    typicality: np.ndarray
+    x_typicality: float
+    is_real_row: np.ndarray
+    notes: tuple[str, ...] = ()
+    diagnosis: Diagnosis | None = None
+    constraints: tuple[str, ...] = ()
+    provenance: dict[str, Any] = field(default_factory=dict)
+    measure: str = "log density"
+    error: str | None = None
+
+    def __post_init__(self) -> None:
+        self._freeze()
+        _check(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # unpickled arrays can be written to
+        self.__dict__.update(state)
+        self._freeze()
+
+    def _freeze(self) -> None:
+        def put(name: str, value: Any) -> None:
+            object.__setattr__(self, name, value)
+
+        for name in ("x", "x_scores", "log_density", "typicality"):
+            put(name, read_only(getattr(self, name)))
+        for name, columns in (("rows", len(self.x)), ("scores", len(self.x_scores))):
+            values = np.asarray(getattr(self, name), dtype=np.float64)
+            put(name, read_only(values.reshape(0, columns) if values.size == 0 and values.ndim < 2 else values))
+        put("is_real_row", read_only(self.is_real_row, np.bool_))
+        put("objectives", {str(name): read_only(values) for name, values in self.objectives.items()})
+        put("labels", tuple(storage.plain_label(label) for label in self.labels))
+        put("x_label", storage.plain_label(self.x_label))
+        put("x_log_density", float(self.x_log_density))
+        put("x_typicality", float(self.x_typicality))
+        for name in ("score_names", "notes", "constraints"):
+            put(name, tuple(getattr(self, name)))
+        put("provenance", storage.plain_json(self.provenance, "provenance"))
+
+    @classmethod
+    def empty(
+        cls,
+        schema: Schema,
+        x: np.ndarray | None,
+        *,
+        target: str,
+        method: str,
+        status: str,
+        score_names: Sequence[str] = (),
+        x_scores: Any = (),
+        x_label: Any = None,
+        objectives: Sequence[str] = (),
+        **known: Any,
+    ) -> Counterfactuals:
+        """A result without rows; `x` is None where it could not be read, `known` are further fields."""
+        nothing = np.zeros(0)
+        fields: dict[str, Any] = {"x_log_density": np.nan, "x_typicality": np.nan, **known}
+        return cls(
+            schema=schema,
+            x=np.full(len(schema.columns), np.nan) if x is None else x,
+            rows=np.zeros((0, len(schema.columns))),
+            target=target,
+            method=method,
+            status=status,
+            score_names=tuple(score_names),
+            x_scores=x_scores,
+            scores=np.zeros((0, len(score_names))),
+            x_label=x_label,
+            labels=(),
+            objectives=dict.fromkeys(objectives, nothing),
+            log_density=nothing,
+            typicality=nothing,
+            is_real_row=nothing,
+            **fields,
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, Counterfactuals) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def changed(self) -> np.ndarray:
+        """Which cells differ from x, shape (n, p); two missing cells do not differ."""
+        return read_only(differs(self.x, self.rows), np.bool_)
+
+    def to_frame(self, objectives: bool = False) -> Any:
+        """The rows in the library and types of the training data.
+
+        With `objectives`, columns are added: scores, prediction, objectives, log_density, typicality, is_real_row.
+        For users of numpy that frame is of pandas. An added name that is a feature already gets an underscore.
+        """
+        return frames.frame_of(self.schema, self.rows, self.measures()) if objectives else self.schema.decode(self.rows)
+
+    def measures(self) -> dict[str, Any]:
+        """What `to_frame(objectives=True)` adds, by name."""
+        others = {"log_density": self.log_density, "typicality": self.typicality, "is_real_row": self.is_real_row}
+        return frames.measures(self.score_names, self.scores, self.labels, self.objectives, others)
+
+    def changes(self) -> Any:
+        """What differs from x, one line per changed cell: counterfactual, feature, from, to (a pandas frame)."""
+        return frames.long_frame(frames.change_list(self.schema, self.x, self.rows, self.changed))
+
+    def select(
+        self, k: int = 3, prefer: str | Mapping[str, float] | None = None, diversity: float = 0.5
+    ) -> Counterfactuals:
+        """At most k rows that are good and unlike each other, the best first.
+
+        Parameters
+        ----------
+        k : how many.
+        prefer : the objective that counts, or weights by objective; None weighs all alike.
+        diversity : from 0 (the best rows, however alike) to 1 (the best one, and those farthest from each other).
+        """
+        k, diversity = select.check_count(k), select.check_share("diversity", diversity)
+        cost = select.cost_of(self.objectives, select.check_prefer(prefer, self.objectives), len(self))
+        return self._take(select.choose(self.schema, self.rows, cost, k, diversity))
+
+    def filter(
+        self,
+        max_changed: int | None = None,
+        min_typicality: float | None = None,
+        max_proximity: float | None = None,
+        real_rows: bool | None = None,
+        where: Callable[[Any], Any] | None = None,
+    ) -> Counterfactuals:
+        """The rows that pass every condition given.
+
+        Parameters
+        ----------
+        max_changed : most features changed.
+        min_typicality : least share of real rows that are less plausible, from 0 to 1.
+        max_proximity : largest distance to x.
+        real_rows : only rows of the training data (True), or none of them (False).
+        where : a function of the frame of `to_frame(objectives=True)`, one bool per row.
+        """
+        keep = np.ones(len(self), np.bool_)
+        said = []
+        if max_changed is not None:
+            keep &= self.changed.sum(axis=1) <= _limit("max_changed", max_changed)
+            said.append(f"max_changed={max_changed}")
+        if min_typicality is not None:
+            keep &= self.typicality >= select.check_share("min_typicality", min_typicality)
+            said.append(f"min_typicality={min_typicality}")
+        if max_proximity is not None:
+            keep &= self._objective("proximity") <= _limit("max_proximity", max_proximity)
+            said.append(f"max_proximity={max_proximity}")
+        if real_rows is not None:
+            if not isinstance(real_rows, bool | np.bool_):
+                raise ParameterError(f"`real_rows` must be True, False or None, got {real_rows!r}.")
+            keep &= self.is_real_row == real_rows
+            said.append(f"real_rows={real_rows}")
+        if where is not None:
+            keep &= select.mask_of(where, self.to_frame(objectives=True), len(self))
+            said.append("where")
+        kept = self._take(np.flatnonzero(keep))
+        if len(kept) or not len(self):
+            return kept
+        note = f"None of the {len(self)} counterfactual(s) passes the filter: {', '.join(said)}."
+        return replace(kept, status="none", notes=(*self.notes, note))
+
+    def _objective(self, name: str) -> np.ndarray:
+        if name not in self.objectives:
+            raise ParameterError(f"This result has no objective {name!r}; it has {listed(self.objectives)}.")
+        return self.objectives[name]
+
+    def _take(self, at: np.ndarray) -> Counterfactuals:
+        return replace(
+            self,
+            rows=self.rows[at],
+            scores=self.scores[at],
+            labels=tuple(self.labels[i] for i in at.tolist()),
+            objectives={name: values[at] for name, values in self.objectives.items()},
+            log_density=self.log_density[at],
+            typicality=self.typicality[at],
+            is_real_row=self.is_real_row[at],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON types, with the name and version of the format."""
+        return storage.result_to_dict(self)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Counterfactuals:
+        """The inverse of `to_dict`."""
+        return storage.result_from_dict(stored)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """As JSON text, also written to a file if a path is given."""
+        return storage.write_json(self.to_dict(), path)
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> Counterfactuals:
+        """The inverse of `to_json`: from its text, or from the path of its file."""
+        return cls.from_dict(storage.read_json(source))
+
+    def __repr__(self) -> str:
+        return display.result_text(self)
+
+    def _repr_html_(self) -> str:
+        return display.result_html(self)
+
+
+def _limit(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:
+        raise ParameterError(f"`{name}` must be a number of at least 0, got {value!r}.")
+    return float(value)
+
+
+def _check(result: Counterfactuals) -> None:
+    """Refuse fields that do not go together; a damaged file gets here too."""
+    n, p, s = len(result.rows), len(result.schema.columns), len(result.score_names)
+    wanted = {"x": (p,), "rows": (n, p), "x_scores": (s,), "scores": (n, s)}
+    wanted |= dict.fromkeys(("log_density", "typicality", "is_real_row"), (n,))
+    arrays = {name: getattr(result, name) for name in wanted} | {
+        f"objectives[{name!r}]": values for name, values in result.objectives.items()
+    }
+    for name, values in arrays.items():
+        if values.shape != wanted.get(name, (n,)):
+            raise DataError(f"`{name}` has shape {values.shape}, expected {wanted.get(name, (n,))}.")
+    if len(result.labels) != n:
+        raise DataError(f"There are {len(result.labels)} labels for {n} row(s); give one per row.")
+    if result.status not in STATUSES:
+        raise DataError(f"The status must be one of {listed(STATUSES)}, got {result.status!r}.")

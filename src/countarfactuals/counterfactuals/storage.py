@@ -1,0 +1,295 @@
+"""Results as JSON and back, to the last bit.
+
+1. Finite floats are written by their shortest exact text. JSON has no others: in arrays NaN is null and ±∞ the strings
+   "Infinity" and "-Infinity"; elsewhere they are tagged, `{"$float": "nan"}`, as null means None there.
+2. Tuples and times, which labels of rows may be, are tagged alike: `{"$tuple": […]}`, `{"$time": "…"}`. A dict that
+   looks like a tag is wrapped: `{"$dict": {…}}`.
+3. "format" and "version" are checked first, so that foreign and newer files are told from damaged ones.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from countarfactuals.counterfactuals.diagnosis import Diagnosis
+from countarfactuals.exceptions import CountarfactualsError, DataTypeError, StorageError
+from countarfactuals.schema import Schema
+
+if TYPE_CHECKING:
+    from countarfactuals.counterfactuals.batch import CounterfactualsBatch
+    from countarfactuals.counterfactuals.result import Counterfactuals
+
+RESULT, BATCH = "countarfactuals.Counterfactuals", "countarfactuals.CounterfactualsBatch"
+VERSION = 1
+_TEXTS = {"Infinity": math.inf, "-Infinity": -math.inf}
+_FLOAT_ARRAYS = ("x", "rows", "x_scores", "scores", "log_density", "typicality", "x_log_density", "x_typicality")
+_LABELS = ("x_label", "labels", "provenance")
+_PLAIN = ("target", "method", "status", "score_names", "notes", "constraints", "measure", "error")
+
+
+def result_to_dict(result: Counterfactuals, schema: Any = None) -> dict[str, Any]:
+    """One result as JSON types; `schema` stands in for its schema where that is stored elsewhere."""
+    diagnosis = result.diagnosis
+    return {
+        "format": RESULT,
+        "version": VERSION,
+        "schema": result.schema.to_dict() if schema is None else schema,
+        **{name: _listed(getattr(result, name)) for name in _PLAIN},
+        **{name: _floats(getattr(result, name)) for name in _FLOAT_ARRAYS},
+        **{name: _tagged(getattr(result, name)) for name in _LABELS},
+        "objectives": {name: _floats(values) for name, values in result.objectives.items()},
+        "is_real_row": result.is_real_row.tolist(),
+        "diagnosis": None if diagnosis is None else _diagnosis_to_dict(diagnosis),
+    }
+
+
+def result_from_dict(stored: Mapping[str, Any], schema: Schema | None = None) -> Counterfactuals:
+    """The inverse of `result_to_dict`."""
+    from countarfactuals.counterfactuals.result import Counterfactuals
+
+    check_format(stored, RESULT)
+    with _Reading("counterfactuals"):
+        read: dict[str, Any] = {name: stored[name] for name in _PLAIN}
+        read |= {name: _array(stored[name]) for name in _FLOAT_ARRAYS}
+        read |= {name: _untagged(stored[name]) for name in _LABELS}
+        p, s = len(read["x"]), len(read["x_scores"])
+        return Counterfactuals(
+            **{
+                **read,
+                "schema": Schema.from_dict(stored["schema"]) if schema is None else schema,
+                "rows": read["rows"].reshape(-1, p) if read["rows"].size == 0 else read["rows"],
+                "scores": read["scores"].reshape(len(stored["rows"]), s) if not read["scores"].size else read["scores"],
+                "labels": tuple(read["labels"]),
+                "objectives": {name: _array(values) for name, values in stored["objectives"].items()},
+                "is_real_row": stored["is_real_row"],
+                "diagnosis": None if stored["diagnosis"] is None else _diagnosis_from_dict(stored["diagnosis"]),
+            }
+        )
+
+
+def batch_to_dict(batch: CounterfactualsBatch) -> dict[str, Any]:
+    """A batch as JSON types; the schema, the same for all, is stored once."""
+    return {
+        "format": BATCH,
+        "version": VERSION,
+        "schema": batch.results[0].schema.to_dict() if batch.results else None,
+        "index": _tagged(batch.index),
+        "unfinished": _tagged(batch.unfinished),
+        "results": [result_to_dict(result, schema="of the batch") for result in batch.results],
+    }
+
+
+def batch_from_dict(stored: Mapping[str, Any]) -> CounterfactualsBatch:
+    """The inverse of `batch_to_dict`."""
+    from countarfactuals.counterfactuals.batch import CounterfactualsBatch
+
+    check_format(stored, BATCH)
+    with _Reading("batch"):
+        schema = Schema.from_dict(stored["schema"]) if stored["schema"] is not None else None
+        return CounterfactualsBatch(
+            results=tuple(result_from_dict(result, schema) for result in stored["results"]),
+            index=_untagged(stored["index"]),
+            unfinished=_untagged(stored["unfinished"]),
+        )
+
+
+def check_format(stored: Any, wanted: str) -> None:
+    """Refuse what is not ours, not this kind, or newer than this library."""
+    found = stored.get("format") if isinstance(stored, Mapping) else None
+    if found in (RESULT, BATCH) and found != wanted:
+        raise StorageError(f"This holds {found!r}. Read it with `{found.rpartition('.')[2]}.from_json`.")
+    if found != wanted:
+        raise StorageError(f"This is no {wanted!r} (its format is {found!r}). Pass what `to_json` wrote.")
+    version = stored.get("version")
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise StorageError(f"The version of {wanted!r} is {version!r}, expected a whole number. It is damaged.")
+    if version > VERSION:
+        raise StorageError(
+            f"This {wanted!r} has version {version}; this countarfactuals reads up to {VERSION}. Update the package."
+        )
+
+
+class _Reading:
+    """Turns what damaged contents raise into a `StorageError`."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, StorageError):
+            return
+        if isinstance(error, KeyError):
+            raise StorageError(
+                f"The stored {self.what} lack the key {error}. They are damaged: write them anew."
+            ) from error
+        if isinstance(
+            error, CountarfactualsError | ValueError | TypeError | AttributeError | IndexError | OverflowError
+        ):
+            raise StorageError(f"The stored {self.what} are damaged: {error} Write them anew.") from error
+
+
+def write_json(stored: Mapping[str, Any], path: str | os.PathLike[str] | None) -> str:
+    """Strict JSON text, written to a file too if a path is given; a crash leaves no half-written file."""
+    try:
+        text = json.dumps(stored, allow_nan=False, default=_numpy_scalar)
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"The result can not be written as JSON: {error}. Use names of str or int.") from error
+    if path is None:
+        return text
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise StorageError(
+            f"There is no folder {os.fspath(target.parent)!r} to write {target.name!r} to. Create it first."
+        )
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return text
+
+
+def read_json(source: str | os.PathLike[str]) -> Any:
+    """What a JSON text, or the file at a path, holds."""
+    if not isinstance(source, str | os.PathLike):
+        raise StorageError(f"Pass JSON text or a path, got {type(source).__name__}.")
+    text = source if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("{") else _file_text(source)
+    try:
+        return json.loads(text.lstrip("\ufeff"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"This is not JSON, or cut off: {error}. Pass what `to_json` wrote.") from error
+
+
+def _file_text(source: str | os.PathLike[str]) -> str:
+    shown = os.fspath(source)
+    shown = repr(shown if len(shown) <= 80 else f"{shown[:80]}…")
+    try:
+        return Path(source).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise StorageError(f"{shown} is neither JSON text (which begins with '{{') nor a file that exists.") from None
+    except (OSError, ValueError) as error:
+        raise StorageError(f"Can not read {shown}: {error}. Pass JSON text or the path of its file.") from error
+
+
+def _refuse(token: str) -> None:
+    raise ValueError(f"it holds {token}, which JSON does not have")
+
+
+def plain_label(value: Any) -> Any:
+    """A label without numpy around it."""
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value
+
+
+def plain_json(value: Any, where: str) -> Any:
+    """JSON types only: numpy unpacked, tuples as lists."""
+    value = value.tolist() if isinstance(value, np.ndarray) else plain_label(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: plain_json(one, f"{where}[{key!r}]") for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_json(one, f"{where}[{i}]") for i, one in enumerate(value)]
+    raise DataTypeError(f"`{where}` holds {value!r} of type {type(value).__name__}; JSON types are allowed.")
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _floats(values: Any) -> Any:
+    """Floats, nested as the array is, without the ones that JSON lacks."""
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    if isinstance(values, list):
+        return [_floats(value) for value in values]
+    if math.isfinite(values):
+        return values
+    return None if math.isnan(values) else ("Infinity" if values > 0 else "-Infinity")
+
+
+def _array(stored: Any) -> Any:
+    if isinstance(stored, list):
+        return np.array([_array(one) for one in stored], dtype=np.float64)
+    if stored is None:
+        return math.nan
+    if isinstance(stored, str):
+        if stored not in _TEXTS:
+            raise ValueError(f"{stored!r} stands where a number should.")
+        return _TEXTS[stored]
+    if isinstance(stored, bool) or not isinstance(stored, int | float):
+        raise ValueError(f"{stored!r} stands where a number should.")
+    return float(stored)
+
+
+def _tagged(value: Any) -> Any:
+    value = plain_label(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"$float": str(value)}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, datetime.datetime | np.datetime64):
+        return {"$time": pd.Timestamp(value).isoformat()}
+    if isinstance(value, tuple):
+        return {"$tuple": [_tagged(one) for one in value]}
+    if isinstance(value, list):
+        return [_tagged(one) for one in value]
+    if isinstance(value, Mapping):
+        tagged = {key: _tagged(one) for key, one in value.items()}
+        return {"$dict": tagged} if len(tagged) == 1 and next(iter(tagged)).startswith("$") else tagged
+    raise StorageError(
+        f"{value!r} of type {type(value).__name__} can not be written as JSON. Use labels of type str, int or float."
+    )
+
+
+def _untagged(stored: Any) -> Any:
+    if isinstance(stored, list):
+        return [_untagged(one) for one in stored]
+    if not isinstance(stored, dict):
+        return stored
+    if len(stored) == 1:
+        (tag, inner), *_ = stored.items()
+        if tag == "$float":
+            return float(inner)
+        if tag == "$time":
+            return pd.Timestamp(inner)
+        if tag == "$tuple":
+            return tuple(_untagged(one) for one in inner)
+        if tag == "$dict":
+            return {key: _untagged(one) for key, one in inner.items()}
+    return {key: _untagged(one) for key, one in stored.items()}
+
+
+def _numpy_scalar(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} is of type {type(value).__name__}")
+
+
+def _diagnosis_to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
+    stored = {one.name: getattr(diagnosis, one.name) for one in fields(diagnosis)}
+    for name in ("nearest_miss", "nearest_miss_scores"):
+        stored[name] = None if stored[name] is None else _floats(stored[name])
+    distance = stored["nearest_miss_distance"]
+    stored["nearest_miss_distance"] = None if distance is None else _tagged(float(distance))
+    return stored
+
+
+def _diagnosis_from_dict(stored: Mapping[str, Any]) -> Diagnosis:
+    known = {one.name: stored[one.name] for one in fields(Diagnosis)}
+    for name in ("nearest_miss", "nearest_miss_scores"):
+        known[name] = None if known[name] is None else _array(known[name])
+    return Diagnosis(**{**known, "nearest_miss_distance": _untagged(known["nearest_miss_distance"])})

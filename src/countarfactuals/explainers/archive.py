@@ -1,0 +1,103 @@
+"""A fitted explainer in a file, without pickle; the model and other callables are handed in again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib.metadata import version
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.arf.archive import pack, unpack
+from countarfactuals.arf.storage import read_archive, write_archive
+from countarfactuals.exceptions import ModelError, ParameterError, StorageError, listed
+from countarfactuals.explainers.background import Background
+from countarfactuals.objectives import Gower
+from countarfactuals.plausibility import Plausibility
+from countarfactuals.prediction import make_predictor
+from countarfactuals.schema import Schema
+
+if TYPE_CHECKING:
+    from countarfactuals.explainers.base import Explainer
+
+_FORMAT, _VERSION = "countarfactuals.Explainer", 1
+_HANDED_IN = ("model", "density", "distance", "extra_objectives")
+_COMPARED = 20  # rows whose scores tell whether the model is the one that was fitted with
+
+
+def save(explainer: Explainer, path: str | os.PathLike[str]) -> None:
+    """Write a fitted explainer."""
+    background = explainer.background_
+    if explainer.outcome == "observed":
+        raise StorageError("An explainer of the observed outcome can not be stored yet. Fit it again where it is used.")
+    forest = background.plausibility.forest
+    parameters = {name: value for name, value in explainer.get_params(deep=False).items() if name not in _HANDED_IN}
+    parameters["random_state"] = explainer.seed_
+    parameters["classes"] = None if explainer.classes is None else list(explainer.classes)
+    forest_parameters = forest.get_params()
+    forest_parameters["always_split"] = list(forest_parameters["always_split"])
+    forest_parameters["never_split"] = list(forest_parameters["never_split"])
+    state = forest_parameters["random_state"]
+    forest_parameters["random_state"] = int(state) if isinstance(state, Integral) else None
+    packed, arrays = pack(forest.forest_, forest.leaves_)
+    meta = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "written_by": f"countarfactuals {version('countarfactuals')}",
+        "method": explainer.method,
+        "parameters": parameters,
+        "needs": [name for name in ("distance", "extra_objectives") if getattr(explainer, name) is not None],
+        "schema": background.schema.to_dict(),
+        "forest_schema": forest.schema_.to_dict(),
+        "forest_parameters": forest_parameters,
+        "accuracies": list(forest.accuracies_),
+        "min_samples_leaf": int(forest.min_samples_leaf_),
+        "measure": background.plausibility.measure,
+        **packed,
+    }
+    arrays |= {
+        "matrix": background.matrix,
+        "scores": background.scores,
+        "real": background.plausibility.real,
+        "gower.scale": background.gower.scale,
+    }
+    write_archive(path, meta, arrays)
+
+
+def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[str, Any]) -> Any:
+    """Read an explainer of class `cls`."""
+    meta, arrays = read_archive(path, _FORMAT, _VERSION)
+    if meta.get("method") != cls.method:
+        raise StorageError(f"{os.fspath(path)!r} holds an explainer {meta.get('method')!r}, not {cls.method!r}.")
+    if unknown := sorted(set(callables) - {"distance", "extra_objectives"}):
+        raise ParameterError(f"load takes distance and extra_objectives besides the model, got {listed(unknown)}.")
+    if absent := [name for name in meta.get("needs", ()) if name not in callables]:
+        raise ParameterError(
+            f"The explainer was made with {listed(absent)}; functions are not stored, pass them again."
+        )
+    try:
+        explainer = cls(model, **{**meta["parameters"], **callables})
+        schema = Schema.from_dict(meta["schema"])
+        forest = AdversarialRandomForest(**meta["forest_parameters"])
+        forest_schema = Schema.from_dict(meta["forest_schema"])
+        trees, leaves = unpack(meta, arrays, len(forest_schema.columns))
+        forest._set_fitted(forest_schema, trees, leaves, meta["accuracies"], int(meta["min_samples_leaf"]))
+        matrix, scores, scale = arrays["matrix"], arrays["scores"], arrays["gower.scale"]
+        plausibility = Plausibility(forest, len(schema.columns), meta["measure"], arrays["real"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise StorageError(f"{os.fspath(path)!r} lacks or garbles a part: {error}. Save it again.") from error
+    # the first rows tell what kind of model it is, as they did in `fit`
+    predictor = make_predictor(model, schema, schema.decode(matrix), classes=explainer.classes, task=explainer.task)
+    if not np.allclose(predictor.scores(matrix[:_COMPARED]), scores[:_COMPARED], atol=1e-6, rtol=1e-6):
+        raise ModelError(
+            "The model gives other scores than the one this explainer was fitted with. Hand in that model, or fit the "
+            "explainer anew."
+        )
+    gower = Gower(scale, np.full(len(scale), 1.0 / len(scale)))
+    explainer._set_fitted(
+        Background(schema, matrix, scores, predictor, gower, plausibility), meta["parameters"]["random_state"]
+    )
+    return explainer

@@ -1,0 +1,270 @@
+"""Algorithm 2: counterfactuals from the adversarial random forest.
+
+`preset="paper"` is the plain algorithm:
+
+1. Local importance of the features, by ICE curves.
+2. Repeatedly draw how many and which features may change, condition on the others and on the score lying in the
+   target range, and draw rows with FORGE.
+3. Keep unique, valid, non-dominated rows.
+
+The default spends the same budget of model evaluations better, in stages. Each makes a pool of candidates, which costs
+no evaluation: draws of step 2, and crossings of x (later of the best rows found so far) with the nearest real rows that
+have the outcome. The forest tells of each candidate how plausible it is and how likely it has the outcome; those that
+promise to widen the Pareto set most are evaluated (see `improvement`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.arf.leaves import LeafTable
+from countarfactuals.explainers.base import Explainer
+from countarfactuals.explainers.importance import local_importance
+from countarfactuals.explainers.improvement import most_promising
+from countarfactuals.explainers.problem import Objective, Problem, first_of_each
+from countarfactuals.explainers.proposals import admissible, crossings, draws, unit_of
+from countarfactuals.objectives import dominated_by, nondominated, pareto_layers
+from countarfactuals.parameters import RandomState, check_choice, check_int
+
+_STAGES, _POOL, _NEAR = 8, 800, 100
+_SHARE_DRAWN, _SETS = 0.15, 25  # of a pool, at least; different choices of features that change
+_CAUTION = 2.0  # power of P(valid): leaves are small and their shares optimistic
+_PAPER_ITERATIONS, _PAPER_DRAWS = 50, 20
+
+
+class ARFExplainer(Explainer):
+    """Counterfactuals by conditional sampling from an adversarial random forest.
+
+    Parameters
+    ----------
+    model, density, max_evaluations, classes, task, outcome, distance, extra_objectives, measure, min_plausibility,
+    allow_real_rows, trade_off, n_jobs, random_state : see `Explainer`.
+    max_changed : int or None
+        Most features that a draw may change; None means min(⌈√p⌉ + 3, p). `Constraints(max_changed=…)` limits results.
+    feature_selection : "random", "importance" or "top"
+        Which features a draw may change: any, by chance that grows with local importance, or the most important ones.
+    leaf_selection : "coverage" or "closeness"
+        Whether draws come from leaves by coverage alone, or also by their closeness to x.
+    preset : None or "paper"
+        "paper" is the plain algorithm with 10 trees and 2 rows per leaf, 50 times 20 draws, and the density as measure.
+    """
+
+    method: ClassVar[str] = "arf"
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        density: AdversarialRandomForest | None = None,
+        max_evaluations: int = 1000,
+        max_changed: int | None = None,
+        feature_selection: str = "random",
+        leaf_selection: str = "coverage",
+        preset: str | None = None,
+        classes: Sequence[Any] | None = None,
+        task: str | None = None,
+        outcome: str = "predicted",
+        distance: Objective | None = None,
+        extra_objectives: Mapping[str, Objective] | None = None,
+        measure: str = "median",
+        min_plausibility: float = 0.0,
+        allow_real_rows: bool = True,
+        trade_off: float | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            model,
+            density=density,
+            max_evaluations=max_evaluations,
+            classes=classes,
+            task=task,
+            outcome=outcome,
+            distance=distance,
+            extra_objectives=extra_objectives,
+            measure=measure,
+            min_plausibility=min_plausibility,
+            allow_real_rows=allow_real_rows,
+            trade_off=trade_off,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.max_changed = max_changed
+        self.feature_selection = feature_selection
+        self.leaf_selection = leaf_selection
+        self.preset = preset
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("feature_selection", self.feature_selection, ("random", "importance", "top"))
+        check_choice("leaf_selection", self.leaf_selection, ("coverage", "closeness"))
+        check_choice("preset", self.preset, (None, "paper"))
+        if self.max_changed is not None:
+            check_int("max_changed", self.max_changed, 1, "None or ")
+
+    def _default_forest(self) -> AdversarialRandomForest:
+        if self.preset == "paper":
+            return AdversarialRandomForest(n_estimators=10, min_samples_leaf=2, leaf_fit="moments")
+        return AdversarialRandomForest()
+
+    def _splits_on_scores(self) -> bool:
+        return self.preset == "paper"
+
+    def _search(self, problem: Problem) -> None:
+        shares = problem.background.goal_shares(problem.goal)
+        leaves = self._weighed(problem, shares)
+        importance = None if self.feature_selection == "random" else local_importance(problem)
+        if self.preset == "paper":
+            self._sample(problem, leaves, importance)
+        else:
+            self._search_in_stages(problem, leaves, shares, importance)
+
+    def _weighed(self, problem: Problem, shares: np.ndarray) -> LeafTable:
+        """The leaves, weighed by their share of rows with the outcome and, if asked, by their closeness to x."""
+        leaves: LeafTable = problem.background.plausibility.forest.leaves_
+        with np.errstate(divide="ignore"):
+            log_weight = leaves.log_weight + np.log(shares)
+        if self.leaf_selection == "closeness":
+            log_weight = log_weight + np.log(_closeness(problem, leaves))
+        return leaves._replace(log_weight=log_weight)
+
+    # The plain algorithm
+
+    def _sample(self, problem: Problem, leaves: LeafTable, importance: np.ndarray | None) -> None:
+        free = self._free_sets(problem, _PAPER_ITERATIONS, importance)
+        bases = np.repeat(problem.x[None], len(free), axis=0)
+        rows = admissible(problem, draws(problem, leaves, bases, free, _PAPER_DRAWS))
+        rows = rows[first_of_each(rows)]
+        problem.evaluate(rows[problem.is_candidate(rows)])
+
+    def _free_sets(self, problem: Problem, n: int, importance: np.ndarray | None) -> np.ndarray:
+        """Which features each draw may change, (n, p)."""
+        limits, rng, p = problem.limits, problem.rng, len(problem.x)
+        unit = unit_of(limits)
+        units = np.unique(unit[limits.may_change])
+        free = np.zeros((n, p), np.bool_)
+        if len(units) == 0:
+            return free[:0]
+        most = min(math.ceil(math.sqrt(p)) + 3, p) if self.max_changed is None else self.max_changed
+        most = max(1, min(most, limits.max_changed, len(units)))
+        worth = np.ones(len(units)) if importance is None else _worth(importance, unit, units)
+        for row, size in zip(free, rng.integers(1, most + 1, n).tolist(), strict=True):
+            if self.feature_selection == "top":
+                chosen = units[np.argsort(-worth, kind="stable")[:size]]
+            else:
+                chosen = rng.choice(units, size, replace=False, p=worth / worth.sum())
+            row[np.isin(unit, chosen) & limits.may_change] = True
+        return free
+
+    # In stages
+
+    def _search_in_stages(
+        self, problem: Problem, leaves: LeafTable, shares: np.ndarray, importance: np.ndarray | None
+    ) -> None:
+        near = _nearest_with_outcome(problem)
+        unit = unit_of(problem.limits)
+        found = np.empty((0, len(problem.x)))
+        values = np.empty((0, len(problem.objective_names)))
+        tried: set[bytes] = set()
+        for stage in range(_STAGES):
+            pool = self._pool(problem, leaves, found, near, unit, importance)
+            pool = pool[[row.tobytes() not in tried for row in pool]]
+            if len(pool) == 0:
+                continue
+            measure, p_valid = problem.background.plausibility.judge(pool, shares)
+            objectives = problem.objectives(pool, measure)
+            plausible = measure >= problem.least_measure
+            pool, objectives, p_valid = pool[plausible], objectives[plausible], p_valid[plausible]
+            n = math.ceil(problem.left / (_STAGES - stage))
+            chosen = _choose(problem, objectives, p_valid**_CAUTION, values, n)
+            pool, objectives = pool[chosen], objectives[chosen]
+            scores = problem.evaluate(pool, objectives)
+            tried.update(row.tobytes() for row in pool)
+            good = problem.is_counterfactual(pool, scores, objectives)
+            found, values = np.concatenate([found, pool[good]]), np.concatenate([values, objectives[good]])
+            best = nondominated(values)
+            found, values = found[best], values[best]
+
+    def _pool(
+        self,
+        problem: Problem,
+        leaves: LeafTable,
+        found: np.ndarray,
+        near: np.ndarray,
+        unit: np.ndarray,
+        importance: np.ndarray | None,
+    ) -> np.ndarray:
+        """New candidates: crossings, and draws for the rest of the pool, as few columns allow few crossings."""
+        x, rng = problem.x[None], problem.rng
+        n = round((1.0 - _SHARE_DRAWN) * _POOL)
+        if len(found) == 0:
+            parts = [crossings(x, near, n, unit, rng)]
+            bases = x
+        else:
+            parts = [crossings(found, donors, n // 3, unit, rng) for donors in (found, x, near)]
+            bases = np.concatenate([found, np.repeat(x, len(found), axis=0)])
+        rows = np.concatenate(parts)
+        rows = rows[first_of_each(rows)] if len(rows) else rows
+        free = self._free_sets(problem, _SETS, importance)
+        if len(free):
+            bases = bases[rng.integers(len(bases), size=len(free))]
+            n_each = max(1, (_POOL - len(rows)) // _SETS)
+            rows = np.concatenate([rows, draws(problem, leaves, bases, free, n_each)])
+        rows = admissible(problem, rows)
+        rows = rows[first_of_each(rows)] if len(rows) else rows
+        return rows[problem.is_candidate(rows)]
+
+
+def _worth(importance: np.ndarray, unit: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """Importance of each unit, the largest of its columns'; nothing is without any chance."""
+    worth = np.array([importance[unit == one].max() for one in units])
+    return worth + max(0.01 * worth.max(), 1e-12)
+
+
+def _nearest_with_outcome(problem: Problem) -> np.ndarray:
+    """The real rows with the outcome that are nearest to x, as far as the constraints let x become like them."""
+    background = problem.background
+    real = background.matrix[background.with_outcome(problem.goal)]
+    if len(real) == 0:
+        return real
+    real = problem.limits.keep_allowed(real)
+    _, places = problem.gower.nearest(problem.x[None], real, _NEAR)
+    return real[places[0]]
+
+
+def _closeness(problem: Problem, leaves: LeafTable) -> np.ndarray:
+    """1 − Gower distance of x to the means of each leaf's numbers; categories do not count."""
+    numbers = np.flatnonzero(leaves.number_of[: len(problem.x)] >= 0)
+    centre = np.repeat(problem.x[None], len(leaves.log_weight), axis=0)
+    centre[:, numbers] = leaves.mu[:, leaves.number_of[numbers]]
+    return np.maximum(1.0 - problem.gower.to(problem.x, centre), 1e-12)
+
+
+def _choose(problem: Problem, objectives: np.ndarray, p_valid: np.ndarray, found: np.ndarray, n: int) -> np.ndarray:
+    """Which candidates to evaluate: by promise, and where that is exhausted, by Pareto layer."""
+    p, rng = len(problem.x), problem.rng
+    chosen = np.empty(0, np.int64)
+    if objectives.shape[1] == 3 and problem.distance is None:
+        chosen = most_promising(
+            objectives[:, 0],
+            np.rint(objectives[:, 1] * p).astype(np.int64),
+            1.0 - problem.background.plausibility.typicality(-objectives[:, 2]),
+            p_valid,
+            np.column_stack(
+                [found[:, 0], found[:, 1] * p, 1.0 - problem.background.plausibility.typicality(-found[:, 2])]
+            ),
+            p,
+            rng.random(min(n, len(objectives))),
+        )
+    rest = np.setdiff1d(np.arange(len(objectives)), chosen)
+    rest = rest[~dominated_by(objectives[rest], found)]
+    if len(chosen) < n and len(rest):
+        layer = pareto_layers(objectives[rest])
+        order = np.lexsort((rng.random(len(rest)), layer))
+        chosen = np.concatenate([chosen, rest[order[: n - len(chosen)]]])
+    return chosen

@@ -1,0 +1,127 @@
+"""What an explainer learns from data in `fit`: columns, the model's scores, distances, and what is plausible.
+
+The forest is grown on the features. Its leaves also describe the model's scores, so that one forest serves every
+target: a wanted outcome weighs the leaves by the share of their rows that have it (`goal_evidence`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.arf.evidence import ANY_OF, INTERVALS, Evidence
+from countarfactuals.objectives import Gower
+from countarfactuals.plausibility import Plausibility
+from countarfactuals.prediction import Goal, Predictor
+from countarfactuals.schema import Column, Kind, Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """The data that counterfactuals are judged by.
+
+    Parameters
+    ----------
+    schema : of the features.
+    matrix : the real rows.
+    scores : the model's scores of them.
+    predictor : the model.
+    gower : distance with the ranges of the data.
+    plausibility : what the forest says.
+    """
+
+    schema: Schema
+    matrix: np.ndarray
+    scores: np.ndarray
+    predictor: Predictor
+    gower: Gower
+    plausibility: Plausibility
+
+    @cached_property
+    def low(self) -> np.ndarray:
+        """Smallest value of each column."""
+        return np.nanmin(self.matrix, axis=0)
+
+    @cached_property
+    def high(self) -> np.ndarray:
+        """Largest value of each column."""
+        return np.nanmax(self.matrix, axis=0)
+
+    @cached_property
+    def step(self) -> np.ndarray:
+        """Distance of grid points of each column, 0 for full precision."""
+        return np.array([column.step for column in self.schema.columns])
+
+    def with_outcome(self, goal: Goal) -> np.ndarray:
+        """Positions of the real rows that reach the goal."""
+        return np.flatnonzero(goal.reached(self.scores))
+
+    def goal_shares(self, goal: Goal) -> np.ndarray:
+        """The share of rows with the outcome in each leaf, as the forest has it; 1 if it knows no scores."""
+        evidence = goal_evidence(self.plausibility.forest, self.predictor, goal)
+        if evidence is None:
+            return np.ones(self.plausibility.forest.forest_.n_leaves)
+        return self.plausibility.leaf_shares(evidence)
+
+    @cached_property
+    def _known(self) -> frozenset[bytes]:
+        return frozenset(row.tobytes() for row in canonical(self.matrix))
+
+    def is_real(self, rows: np.ndarray) -> np.ndarray:
+        """Which rows equal a row of the data."""
+        return np.array([row.tobytes() in self._known for row in canonical(rows)], np.bool_)
+
+
+def with_scores(schema: Schema, predictor: Predictor) -> Schema:
+    """The columns of the forest: features, scores, and for several classes the predicted one."""
+    names = [*predictor.score_names]
+    columns = [Column(_unused(name, schema), Kind.REAL) for name in names]
+    if predictor.task == "multiclass":
+        columns.append(Column(_unused("predicted", schema), Kind.CATEGORY, tuple(range(len(predictor.classes)))))
+    for column in columns:
+        schema = schema.append(column)
+    return schema
+
+
+def _unused(name: str, schema: Schema) -> str:
+    while name in schema.names:
+        name += "_"
+    return name
+
+
+def matrix_with_scores(matrix: np.ndarray, scores: np.ndarray, predictor: Predictor) -> np.ndarray:
+    """Rows of the forest's columns."""
+    parts = [matrix, scores]
+    if predictor.task == "multiclass":
+        parts.append(scores.argmax(axis=1)[:, None])
+    return np.concatenate(parts, axis=1)
+
+
+def goal_evidence(forest: AdversarialRandomForest, predictor: Predictor, goal: Goal) -> Evidence | None:
+    """The goal as a condition on the forest's columns after the features; None if it has none."""
+    first, n_columns = len(predictor.schema.columns), len(forest.schema_.columns)
+    if n_columns == first:
+        return None
+    evidence = Evidence.empty(1, n_columns)
+    if goal.wins or not forest.schema_.columns[first].is_number:
+        several = predictor.task == "multiclass"
+        code = float(goal.column if several else goal.low > predictor.threshold)
+        column, kind, low, high = n_columns - 1, ANY_OF, code, code  # the predicted or observed class stands last
+    else:
+        # a leaf's distribution of a probability goes beyond 0 and 1: what lies there belongs to the ends
+        low = -math.inf if predictor.is_probability and goal.low <= 0.0 else goal.low
+        high = math.inf if predictor.is_probability and goal.high >= 1.0 else goal.high
+        column, kind = first + goal.column, INTERVALS
+    evidence.kind[0, column], evidence.start[0, column], evidence.stop[0, column] = kind, 0, 1
+    return evidence._replace(low=np.array([low]), high=np.array([high]))
+
+
+def canonical(rows: np.ndarray) -> np.ndarray:
+    """Rows whose equal cells have equal bytes: one zero, one NaN."""
+    rows = np.ascontiguousarray(rows, np.float64) + 0.0
+    rows[np.isnan(rows)] = np.nan
+    return rows

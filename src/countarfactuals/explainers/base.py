@@ -1,0 +1,438 @@
+"""`Explainer`: what all methods share. A method only says how it searches.
+
+1. `fit` reads the data once: schema, the model's scores, distances, and a forest over features and scores.
+2. `explain` checks the row, the target and the constraints, and makes a `Problem` of them.
+3. The method's `_search` proposes rows and has them evaluated.
+4. What the ledger holds is judged here once more: valid, allowed, unique, non-dominated. Nothing else can leave.
+5. If nothing is left, a diagnosis says why.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+
+from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.constraints import Constraints
+from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
+from countarfactuals.exceptions import (
+    DataError,
+    DataTypeError,
+    ModelTypeError,
+    NotFittedError,
+    ParameterError,
+    listed,
+)
+from countarfactuals.explainers import archive
+from countarfactuals.explainers.background import Background, matrix_with_scores, with_scores
+from countarfactuals.explainers.diagnose import diagnose
+from countarfactuals.explainers.many import explain_rows
+from countarfactuals.explainers.observed import fit_observed
+from countarfactuals.explainers.problem import GiveUp, Objective, Problem, row_generator
+from countarfactuals.objectives import Gower, nondominated
+from countarfactuals.parameters import (
+    RandomState,
+    as_generator,
+    check_choice,
+    check_float,
+    check_int,
+    check_n_jobs,
+)
+from countarfactuals.plausibility import MEASURES, Plausibility, held_out_measure
+from countarfactuals.prediction import make_predictor, resolve
+from countarfactuals.schema import Schema
+
+_OBSERVED_NOTE = (
+    "Judged by the observed outcome: the forest's own probability of it decides what counts as reached, not the model."
+)
+_EXTRAPOLATION_NOTE = "No real row reaches the target: every counterfactual extrapolates."
+
+
+class Explainer(BaseEstimator):
+    """Base of all methods.
+
+    Parameters
+    ----------
+    model : anything `make_predictor` takes; None with `outcome="observed"`.
+    density : AdversarialRandomForest or None
+        A forest to judge plausibility by: a fitted one whose first columns are the features, or an unfitted one with
+        the settings to use. None fits one with default settings.
+    max_evaluations : int
+        Most rows per explanation that the model is asked about.
+    classes, task : see `make_predictor`.
+    outcome : "predicted" or "observed"
+        Whether the model's prediction shall change, or the outcome itself, as learned by the forest from `fit(X, y)`.
+    distance : callable or None
+        Takes a frame of rows and a frame with the one row explained and returns one distance per row, instead of Gower.
+    extra_objectives : dict of callables or None
+        Further objectives to minimise, called like `distance`.
+    measure : "median" or "density"
+        How the forest's trees tell plausibility.
+    min_plausibility : float
+        Share of real rows that must be less plausible than a counterfactual.
+    allow_real_rows : bool
+        Whether a counterfactual may equal a row of the data.
+    trade_off : float or None
+        Orders the result by (1 − t) · proximity + t · (1 − typicality), best first. None orders by proximity.
+    n_jobs : int or None
+        Threads for fitting the forest.
+    random_state : int, Generator, SeedSequence, RandomState or None
+        Seed of everything random.
+    """
+
+    method: ClassVar[str]
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        density: AdversarialRandomForest | None = None,
+        max_evaluations: int = 1000,
+        classes: Sequence[Any] | None = None,
+        task: str | None = None,
+        outcome: str = "predicted",
+        distance: Objective | None = None,
+        extra_objectives: Mapping[str, Objective] | None = None,
+        measure: str = "median",
+        min_plausibility: float = 0.0,
+        allow_real_rows: bool = True,
+        trade_off: float | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.model = model
+        self.density = density
+        self.max_evaluations = max_evaluations
+        self.classes = classes
+        self.task = task
+        self.outcome = outcome
+        self.distance = distance
+        self.extra_objectives = extra_objectives
+        self.measure = measure
+        self.min_plausibility = min_plausibility
+        self.allow_real_rows = allow_real_rows
+        self.trade_off = trade_off
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # Fitting
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what is plausible from data like the model's; `y` is needed with `outcome="observed"` only."""
+        self._check_parameters()
+        rng = as_generator(self.random_state)
+        seed = int(self.random_state) if isinstance(self.random_state, Integral) else int(rng.integers(2**63))
+        schema = Schema.infer(X)
+        matrix = schema.encode(X)
+        if self.outcome == "observed":
+            predictor, scores, forest, full = fit_observed(schema, matrix, y, self._unfitted_forest(seed), self.task)
+        else:
+            predictor = make_predictor(self.model, schema, X, classes=self.classes, task=self.task)
+            scores = predictor.scores(matrix)
+            full_schema, full = with_scores(schema, predictor), matrix_with_scores(matrix, scores, predictor)
+            forest = self._forest(schema, full_schema, full, seed)
+            full = full[:, : len(forest.schema_.columns)]
+        real = held_out_measure(forest, full, len(schema.columns), self.measure, np.random.default_rng([seed, 1]))
+        plausibility = Plausibility(forest, len(schema.columns), self.measure, real)
+        gower = Gower.of(schema, matrix)
+        self._set_fitted(Background(schema, matrix, scores, predictor, gower, plausibility), seed)
+        return self
+
+    def _set_fitted(self, background: Background, seed: int) -> None:
+        self.background_ = background
+        self.seed_ = seed
+        self.schema_ = background.schema
+        self.n_features_in_ = len(background.schema.columns)
+
+    def _check_parameters(self) -> None:
+        check_int("max_evaluations", self.max_evaluations, 1)
+        check_choice("outcome", self.outcome, ("predicted", "observed"))
+        check_choice("measure", self.measure, tuple(MEASURES))
+        check_float("min_plausibility", self.min_plausibility, 0.0, 1.0)
+        check_n_jobs(self.n_jobs)
+        if self.trade_off is not None:
+            check_float("trade_off", self.trade_off, 0.0, 1.0, "None or ")
+        if self.model is None and self.outcome == "predicted":
+            raise ModelTypeError("No model was given. Pass one, or `outcome='observed'` to explain y itself.")
+        if self.density is not None and not isinstance(self.density, AdversarialRandomForest):
+            raise ParameterError(f"density must be an AdversarialRandomForest or None, got {self.density!r}.")
+        for name, function in {"distance": self.distance, **(self.extra_objectives or {})}.items():
+            if function is not None and not callable(function):
+                raise ParameterError(f"The objective {name!r} must be callable (rows, x) → numbers, got {function!r}.")
+        if taken := {"validity", "proximity", "sparsity", "plausibility"} & set(self.extra_objectives or {}):
+            raise ParameterError(
+                f"extra_objectives can not be named {listed(sorted(taken))}: these exist. Rename them."
+            )
+
+    def _unfitted_forest(self, seed: int) -> AdversarialRandomForest:
+        chosen = self.density or self._default_forest()
+        parameters = chosen.get_params()
+        if parameters["random_state"] is None:
+            parameters["random_state"] = seed
+        if parameters["n_jobs"] is None:
+            parameters["n_jobs"] = self.n_jobs
+        return AdversarialRandomForest(**parameters)
+
+    def _default_forest(self) -> AdversarialRandomForest:
+        return AdversarialRandomForest()
+
+    def _splits_on_scores(self) -> bool:
+        """Whether trees see the model's scores, or leaves only describe them."""
+        return False
+
+    def _forest(self, schema: Schema, full_schema: Schema, full: np.ndarray, seed: int) -> AdversarialRandomForest:
+        """The forest over features and scores, or the user's own."""
+        if self.density is not None and hasattr(self.density, "forest_"):
+            known = self.density.schema_.columns
+            p, names = len(schema.columns), [column.name for column in known]
+            if [c.name for c in schema.columns] != names[:p] or names not in (
+                list(schema.names),
+                list(full_schema.names),
+            ):
+                raise DataError(
+                    f"The given density has the columns {listed(names)}. Its first columns must be the features, "
+                    f"{listed(schema.names)}, in this order; after them may stand {listed(full_schema.names[p:])}."
+                )
+            if any(own.levels != other.levels for own, other in zip(schema.columns, known, strict=False)):
+                raise DataError("The given density knows other levels than the data. Fit it to the same frame.")
+            return self.density
+        forest = self._unfitted_forest(seed)
+        scores = full_schema.names[len(schema.columns) :]
+        forest.set_params(**{"always_split" if self._splits_on_scores() else "never_split": scores})
+        return forest.fit_encoded(full_schema, full)
+
+    # Explaining
+
+    def explain(self, x: Any, target: Any = None, constraints: Constraints | None = None) -> Counterfactuals:
+        """Counterfactuals of one row.
+
+        Parameters
+        ----------
+        x : a frame with one row, a Series or a dict.
+        target : a `Target`, a class, for a regression (low, high); None for the other class of a binary model.
+        constraints : `Constraints` or a dict with its fields.
+        """
+        return self._explain(self._encode_row(x), target, _as_constraints(constraints))
+
+    def explain_many(
+        self,
+        X: Any,
+        target: Any = None,
+        constraints: Constraints | None = None,
+        *,
+        n_jobs: int | None = None,
+        progress: bool = True,
+        time_budget: float | None = None,
+        on_error: str = "record",
+    ) -> CounterfactualsBatch:
+        """Counterfactuals of every row; each is the same as `explain` would give.
+
+        Parameters
+        ----------
+        X : a frame.
+        target, constraints : as in `explain`, the same for all rows.
+        n_jobs : processes, as joblib counts them.
+        progress : show a bar in terminals and notebooks.
+        time_budget : seconds after which no further row is begun; rows left out are listed in `unfinished`.
+        on_error : "record" notes the error of a row and goes on, "raise" stops.
+        """
+        self._fitted()
+        check_n_jobs(n_jobs)
+        check_choice("on_error", on_error, ("record", "raise"))
+        if time_budget is not None:
+            check_float("time_budget", time_budget, 0.0, math.inf, "None or ")
+        return explain_rows(self, X, target, _as_constraints(constraints), n_jobs, progress, time_budget, on_error)
+
+    def _explain(self, x: np.ndarray, target: Any, constraints: Constraints) -> Counterfactuals:
+        started = time.perf_counter()
+        background = self._fitted()
+        x_scores = background.predictor.scores(x[None])
+        goal = resolve(target, background.predictor, x_scores[0])
+        limits = constraints.bind(background.schema, x)
+        problem = Problem(
+            background=background,
+            x=x,
+            x_scores=x_scores[0],
+            goal=goal,
+            limits=limits,
+            gower=background.gower.weighted(limits.weights),
+            budget=int(self.max_evaluations) - 1,  # x itself was one
+            rng=row_generator(self.seed_, x, goal),
+            distance=self.distance,
+            extra=self.extra_objectives or {},
+            least_measure=background.plausibility.quantile(float(self.min_plausibility)),
+            allow_real_rows=bool(self.allow_real_rows),
+        )
+        already = bool(goal.reached(x_scores)[0])
+        chosen: np.ndarray | None = None
+        diagnosis = None
+        if not already:
+            with suppress(GiveUp):
+                chosen = self._search(problem)
+            if not problem.found:
+                diagnosis = diagnose(problem)
+        return self._result(problem, chosen, already, diagnosis, constraints, started)
+
+    @abstractmethod
+    def _search(self, problem: Problem) -> np.ndarray | None:
+        """Propose rows and evaluate them; which rows of the ledger may be handed out, None for all."""
+
+    def _result(
+        self,
+        problem: Problem,
+        chosen: np.ndarray | None,
+        already: bool,
+        diagnosis: Any,
+        constraints: Constraints,
+        started: float,
+    ) -> Counterfactuals:
+        background = problem.background
+        predictor, plausibility = background.predictor, background.plausibility
+        rows, scores = problem.ledger()
+        if chosen is not None:
+            rows, scores = rows[chosen], scores[chosen]
+        if already:
+            rows, scores = rows[:0], scores[:0]
+        good = problem.is_counterfactual(rows, scores)
+        rows, scores = rows[good], scores[good]
+        objectives = problem.objectives(rows)
+        if self._is_pareto():
+            best = nondominated(objectives)
+            rows, scores, objectives = rows[best], scores[best], objectives[best]
+        measure = -objectives[:, 2]
+        typicality = plausibility.typicality(measure)
+        order = self._order(objectives, typicality)
+        x_measure = float(plausibility(problem.x[None])[0])
+        names = problem.objective_names
+        return Counterfactuals(
+            schema=background.schema,
+            x=problem.x,
+            rows=rows[order],
+            target=problem.goal.text,
+            method=self.method,
+            status="already" if already else "found" if len(rows) else "none",
+            score_names=predictor.score_names,
+            x_scores=problem.x_scores,
+            scores=scores[order],
+            x_label=predictor.labels(problem.x_scores[None])[0],
+            labels=tuple(predictor.labels(scores[order])),
+            objectives={
+                "validity": problem.goal.distance(scores[order]),
+                **{name: objectives[order, k] for k, name in enumerate(names)},
+            },
+            log_density=measure[order],
+            x_log_density=x_measure,
+            typicality=typicality[order],
+            x_typicality=float(plausibility.typicality(np.array([x_measure]))[0]),
+            is_real_row=background.is_real(rows[order]),
+            notes=self._notes(problem),
+            diagnosis=diagnosis if not already and not len(rows) else None,
+            constraints=tuple(constraints.describe()),
+            provenance=self._provenance(problem, constraints, time.perf_counter() - started),
+            measure=plausibility.name,
+        )
+
+    def _is_pareto(self) -> bool:
+        """Whether the result is reduced to its non-dominated rows."""
+        return True
+
+    def _order(self, objectives: np.ndarray, typicality: np.ndarray) -> np.ndarray:
+        first = objectives[:, 0]
+        if self.trade_off is not None:
+            first = (1.0 - self.trade_off) * objectives[:, 0] + self.trade_off * (1.0 - typicality)
+        return np.lexsort((objectives[:, 2], objectives[:, 1], first))
+
+    def _notes(self, problem: Problem) -> tuple[str, ...]:
+        notes = [_OBSERVED_NOTE] if self.outcome == "observed" else []
+        if len(problem.background.with_outcome(problem.goal)) == 0:
+            notes.append(_EXTRAPOLATION_NOTE)
+        return tuple(notes)
+
+    def _provenance(self, problem: Problem, constraints: Constraints, seconds: float) -> dict[str, Any]:
+        forest = problem.background.plausibility.forest
+        settings = {name: _plain(value) for name, value in self.get_params(deep=False).items() if name != "model"}
+        return {
+            "countarfactuals": version("countarfactuals"),
+            "model": problem.background.predictor.model_name,
+            "seed": self.seed_,
+            "evaluations": problem.n_evaluated + 1,
+            "seconds": seconds,
+            "training_rows": len(problem.background.matrix),
+            "forest": {
+                "trees": forest.forest_.n_trees,
+                "min_samples_leaf": int(forest.min_samples_leaf_),
+                "accuracies": list(forest.accuracies_),
+            },
+            "settings": settings,
+            "target": problem.goal.target.to_dict(),
+            "constraints": constraints.to_dict(),
+        }
+
+    def _encode_row(self, x: Any) -> np.ndarray:
+        schema = self._fitted().schema
+        if isinstance(x, pd.Series):
+            x = dict(zip(x.index.tolist(), x.tolist(), strict=True))
+        if isinstance(x, Mapping):
+            for name in x:
+                schema.index(name)
+            if absent := [name for name in schema.names if name not in x]:
+                raise DataError(f"The row lacks {listed(absent)}. Give every feature; an unknown one may be None.")
+            return np.array([schema.encode_value(j, x[name]) for j, name in enumerate(schema.names)])
+        if isinstance(x, np.ndarray) and x.ndim == 1:
+            x = x.reshape(1, -1)
+        if isinstance(x, list | tuple | str | int | float) or x is None:
+            raise DataTypeError(f"A row is a one-row frame, a Series or a dict, got {x!r}.")
+        matrix = schema.encode(x)
+        if len(matrix) != 1:
+            raise DataError(f"`explain` takes one row, got {len(matrix)}. Use `explain_many` for several.")
+        return matrix[0]
+
+    def _fitted(self) -> Background:
+        if not hasattr(self, "background_"):
+            name = type(self).__name__
+            raise NotFittedError(f"This {name} is not fitted. Call `fit(X)` or `{name}.load(path, model)` first.")
+        return self.background_
+
+    # Storage
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted explainer to a file, without pickle and without the model, which `load` takes again."""
+        self._fitted()
+        archive.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], model: Any = None, **callables: Any) -> Self:
+        """Read what `save` wrote. The model is handed in again, and so are `distance` and `extra_objectives`."""
+        return archive.load(cls, path, model, callables)
+
+
+def _as_constraints(constraints: Any) -> Constraints:
+    if constraints is None:
+        return Constraints()
+    if isinstance(constraints, Constraints):
+        return constraints
+    if isinstance(constraints, Mapping):
+        return Constraints(**constraints)
+    raise DataTypeError(f"constraints must be Constraints or a dict of its fields, got {constraints!r}.")
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON knows it: by its value, or by its name."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return getattr(value, "__name__", type(value).__name__)

@@ -1,0 +1,78 @@
+"""Why nothing was found: what failed, what came closest, and which constraint stands in the way.
+
+1. The candidates that were evaluated are counted by what they fail.
+2. Real rows with the wanted outcome are valid at no cost. Crossings of x with the nearest of them, made to obey all
+   constraints but one, are evaluated with what is left of the budget: those that reach the goal are counterfactuals
+   that this one constraint forbids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from countarfactuals.constraints import Limits
+from countarfactuals.counterfactuals import Diagnosis
+from countarfactuals.explainers.problem import Problem, first_of_each
+from countarfactuals.explainers.proposals import admissible, crossings, unit_of
+
+_PER_CONSTRAINT, _NEAR = 200, 50
+
+
+def diagnose(problem: Problem) -> Diagnosis:
+    """The diagnosis of a search that found nothing."""
+    rows, scores = problem.ledger()
+    reached = problem.goal.reached(scores)
+    lifting = _lifting(problem)
+    if len(rows) == 0:
+        return Diagnosis(n_tried=0, lifting=lifting)
+    violated = problem.limits.violations(rows)
+    counts = {name: int(broken.sum()) for name, broken in violated.items() if broken.any()}
+    if problem.least_measure > -np.inf:
+        low = problem.background.plausibility(rows) < problem.least_measure
+        counts |= {"min_plausibility": int(low.sum())} if low.any() else {}
+    if not problem.allow_real_rows:
+        real = problem.background.is_real(rows)
+        counts |= {"allow_real_rows": int(real.sum())} if real.any() else {}
+    distance = problem.goal.distance(scores)
+    nearest = int(np.lexsort((problem.proximity(rows), distance))[0])
+    return Diagnosis(
+        n_tried=len(rows),
+        n_invalid=int((~reached).sum()),
+        n_violating=counts,
+        nearest_miss=rows[nearest],
+        nearest_miss_scores=scores[nearest],
+        nearest_miss_distance=float(distance[nearest]),
+        lifting=lifting,
+    )
+
+
+def _lifting(problem: Problem) -> dict[str, int]:
+    """By constraint, how many of the candidates that only it forbids reach the goal."""
+    background = problem.background
+    donors = background.matrix[background.with_outcome(problem.goal)]
+    names = [name for name in problem.limits.names if not name.startswith("missing: ")]
+    if len(donors) == 0 or not names:
+        return {}
+    _, near = problem.gower.nearest(problem.x[None], donors, _NEAR)
+    candidates = {name: _only_forbidden(problem, problem.limits.without(name), donors[near[0]]) for name in names}
+    candidates = {name: rows for name, rows in candidates.items() if len(rows)}
+    found: dict[str, int] = {}
+    for k, (name, rows) in enumerate(candidates.items()):
+        share = max(1, problem.left // (len(candidates) - k)) if problem.left else 0
+        scores = background.predictor.scores(rows[:share])
+        problem.n_evaluated += len(scores)
+        count = int(problem.goal.reached(scores).sum())
+        found |= {name: count} if count else {}
+    return found
+
+
+def _only_forbidden(problem: Problem, limits: Limits, donors: np.ndarray) -> np.ndarray:
+    """Crossings that obey these limits, which lack one constraint, but not the problem's own; few changes first."""
+    looser = replace(problem, limits=limits)
+    rows = crossings(problem.x[None], limits.keep_allowed(donors), _PER_CONSTRAINT, unit_of(limits), problem.rng)
+    rows = admissible(looser, np.concatenate([rows, limits.keep_allowed(donors)]))
+    rows = rows[first_of_each(rows)]
+    rows = rows[looser.is_candidate(rows)]
+    return rows[~problem.limits.hold(rows)]

@@ -1,0 +1,24 @@
+"""Explainers by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from countarfactuals.exceptions import ParameterError, did_you_mean, listed
+from countarfactuals.explainers.arf import ARFExplainer
+from countarfactuals.explainers.base import Explainer
+
+EXPLAINERS: dict[str, type[Explainer]] = {explainer.method: explainer for explainer in (ARFExplainer,)}
+
+
+def make_explainer(method: str, model: Any, **parameters: Any) -> Explainer:
+    """The explainer of that name.
+
+    >>> make_explainer("arf", model=len, random_state=1).method
+    'arf'
+    """
+    if method not in EXPLAINERS:
+        raise ParameterError(
+            f"There is no method {method!r}. Known: {listed(EXPLAINERS)}.{did_you_mean(method, EXPLAINERS)}"
+        )
+    return EXPLAINERS[method](model, **parameters)

@@ -1,0 +1,160 @@
+"""Many rows: in processes, with progress, within a time budget, one failing row at a time.
+
+Each row's generator depends on the row alone, so that order and number of processes change nothing. The explainer goes
+to each process once, through a file that exists as long as the call.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed, effective_n_jobs
+from tqdm.auto import tqdm
+
+from countarfactuals.constraints import Constraints
+from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
+from countarfactuals.exceptions import DataError
+
+if TYPE_CHECKING:
+    from countarfactuals.explainers.base import Explainer
+
+Task = tuple[int, Any]  # position and the encoded row, or the error that reading it gave
+_LOADED: dict[str, Any] = {}
+
+
+def explain_rows(
+    explainer: Explainer,
+    X: Any,
+    target: Any,
+    constraints: Constraints,
+    n_jobs: int | None,
+    progress: bool,
+    time_budget: float | None,
+    on_error: str,
+) -> CounterfactualsBatch:
+    """Explain every row of a frame."""
+    tasks, labels = _read(explainer, X, on_error)
+    deadline = None if time_budget is None else time.monotonic() + time_budget
+    done: dict[int, Counterfactuals] = {}
+    bar = tqdm(total=len(tasks), disable=not (progress and _is_watched()), unit="row", desc="explaining")
+    workers = min(effective_n_jobs(n_jobs), len(tasks))
+    try:
+        results = _one_by_one if workers == 1 else _in_processes
+        for position, result in results(explainer, tasks, target, constraints, on_error, deadline, workers):
+            done[position] = result
+            bar.update()
+    except KeyboardInterrupt:
+        pass  # what is finished is returned; the rest is listed as unfinished
+    finally:
+        bar.close()
+    finished = sorted(done)
+    return CounterfactualsBatch(
+        tuple(done[position] for position in finished),
+        tuple(labels[position] for position in finished),
+        unfinished=tuple(label for position, label in enumerate(labels) if position not in done),
+    )
+
+
+def _read(explainer: Explainer, X: Any, on_error: str) -> tuple[list[Task], list[Hashable]]:
+    """The encoded rows; where the frame as a whole can not be read, row by row, so that a bad row costs itself only."""
+    schema = explainer.schema_
+    labels = X.index.tolist() if isinstance(X, pd.DataFrame) else list(range(len(X)))
+    try:
+        return list(enumerate(schema.encode(X))), labels
+    except DataError as error:
+        if on_error == "raise" or len(labels) < 2:
+            raise
+        whole = error
+    tasks: list[Task] = []
+    n_bad = 0
+    for position in range(len(labels)):
+        try:
+            row = X.iloc[[position]] if isinstance(X, pd.DataFrame) else X[position : position + 1]
+            tasks.append((position, schema.encode(row)[0]))
+        except DataError as error:
+            tasks.append((position, error))
+            n_bad += 1
+    if n_bad == len(labels):
+        raise whole  # the frame is at fault, not its rows
+    return tasks, labels
+
+
+def _one_by_one(
+    explainer: Explainer,
+    tasks: list[Task],
+    target: Any,
+    constraints: Constraints,
+    on_error: str,
+    deadline: float | None,
+    workers: int,
+) -> Iterator[tuple[int, Counterfactuals]]:
+    for position, row in _until(tasks, deadline):
+        yield position, explain_one(explainer, row, target, constraints, on_error)
+
+
+def _in_processes(
+    explainer: Explainer,
+    tasks: list[Task],
+    target: Any,
+    constraints: Constraints,
+    on_error: str,
+    deadline: float | None,
+    workers: int,
+) -> Iterator[tuple[int, Counterfactuals]]:
+    with tempfile.TemporaryDirectory(prefix="countarfactuals-") as folder:
+        path = str(Path(folder) / "explainer")
+        Path(path).write_bytes(cloudpickle.dumps((explainer, target, constraints)))
+        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
+        yield from parallel(
+            delayed(_explain_there)(path, position, row, on_error) for position, row in _until(tasks, deadline)
+        )
+
+
+def _until(tasks: list[Task], deadline: float | None) -> Iterator[Task]:
+    for task in tasks:
+        if deadline is not None and time.monotonic() >= deadline:
+            return
+        yield task
+
+
+def _explain_there(path: str, position: int, row: Any, on_error: str) -> tuple[int, Counterfactuals]:
+    """Explain in a process of its own, which reads the explainer once."""
+    if path not in _LOADED:
+        _LOADED.clear()
+        _LOADED[path] = cloudpickle.loads(Path(path).read_bytes())
+    explainer, target, constraints = _LOADED[path]
+    return position, explain_one(explainer, row, target, constraints, on_error)
+
+
+def explain_one(
+    explainer: Explainer, row: np.ndarray | DataError, target: Any, constraints: Constraints, on_error: str
+) -> Counterfactuals:
+    """The result of one row, or what went wrong."""
+    try:
+        if isinstance(row, DataError):
+            raise row
+        return explainer._explain(row, target, constraints)
+    except Exception as error:
+        if on_error == "raise":
+            raise
+        return Counterfactuals.empty(
+            explainer.schema_,
+            None if isinstance(row, DataError) else row,
+            target=str(target) if target is not None else "the other class",
+            method=explainer.method,
+            status="error",
+            error=f"{type(error).__name__}: {error}",
+        )
+
+
+def _is_watched() -> bool:
+    """Whether someone sees a progress bar: a terminal or a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules

@@ -1,0 +1,160 @@
+"""One row to be explained: what is wanted, what is allowed, and a ledger of every row that the model was asked about.
+
+A search proposes rows; `Problem.evaluate` asks the model, never about more rows than the budget allows, and writes them
+down. The result is what the ledger holds in the end, so that no search can lose a good row or hand out a bad one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from countarfactuals.constraints import Limits
+from countarfactuals.exceptions import ModelError
+from countarfactuals.explainers.background import Background, canonical
+from countarfactuals.objectives import Gower, changed, sparsity
+from countarfactuals.prediction import Goal
+
+_GIVE_UP_AT = 0.9  # of the budget: what is left is spent on finding out why nothing was found
+
+Objective = Callable[[Any, Any], Any]
+
+
+class GiveUp(Exception):
+    """Nothing valid so far, and the rest of the budget is needed to tell why."""
+
+
+@dataclass(eq=False)
+class Problem:
+    """A row, what is wanted of it, and the ledger.
+
+    Parameters
+    ----------
+    background : the data and the model.
+    x, x_scores : the row and its scores.
+    goal, limits : the wanted outcome and the constraints.
+    gower : the distance with the user's weights.
+    budget : most rows that the model may be asked about.
+    rng : for everything random.
+    distance, extra : the user's own distance and further objectives.
+    least_measure : plausibility that a row needs.
+    allow_real_rows : whether a row of the data may be handed out.
+    """
+
+    background: Background
+    x: np.ndarray
+    x_scores: np.ndarray
+    goal: Goal
+    limits: Limits
+    gower: Gower
+    budget: int
+    rng: np.random.Generator
+    distance: Objective | None = None
+    extra: Mapping[str, Objective] = field(default_factory=dict)
+    least_measure: float = -math.inf
+    allow_real_rows: bool = True
+    _rows: list[np.ndarray] = field(default_factory=list, init=False)
+    _scores: list[np.ndarray] = field(default_factory=list, init=False)
+    n_evaluated: int = field(default=0, init=False)
+    found: bool = field(default=False, init=False)
+
+    @property
+    def left(self) -> int:
+        """How many rows the model may still be asked about."""
+        return self.budget - self.n_evaluated
+
+    def evaluate(self, rows: np.ndarray, objectives: np.ndarray | None = None) -> np.ndarray:
+        """Scores of rows, of the first ones if the budget does not allow all; `objectives` if they are known."""
+        rows = np.array(rows[: self.left])
+        if len(rows) == 0:
+            return np.empty((0, self.background.predictor.n_scores))
+        scores = self.background.predictor.scores(rows)
+        self._rows.append(rows)
+        self._scores.append(scores)
+        self.n_evaluated += len(rows)
+        known = None if objectives is None else objectives[: len(rows)]
+        self.found = self.found or bool(self.is_counterfactual(rows, scores, known).any())
+        if not self.found and self.n_evaluated >= _GIVE_UP_AT * self.budget:
+            raise GiveUp
+        return scores
+
+    def is_counterfactual(
+        self, rows: np.ndarray, scores: np.ndarray, objectives: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Which rows have the outcome and are what was asked for."""
+        good = self.goal.reached(scores)
+        good[good] = self.is_candidate(rows[good])
+        if self.least_measure > -math.inf and good.any():
+            measure = self.background.plausibility(rows[good]) if objectives is None else -objectives[good, 2]
+            good[good] = measure >= self.least_measure
+        return good
+
+    def is_candidate(self, rows: np.ndarray) -> np.ndarray:
+        """Which rows differ from x, obey the constraints, and are no one's row if that was asked."""
+        good = np.asarray(changed(rows, self.x).any(axis=1))
+        good[good] = self.limits.hold(rows[good])
+        if not self.allow_real_rows:
+            good[good] = ~self.background.is_real(rows[good])
+        return good
+
+    def ledger(self) -> tuple[np.ndarray, np.ndarray]:
+        """All rows that were evaluated, each once, in the order of their first evaluation, and their scores."""
+        if not self._rows:
+            return np.empty((0, len(self.x))), np.empty((0, self.background.predictor.n_scores))
+        rows, scores = np.concatenate(self._rows), np.concatenate(self._scores)
+        first = first_of_each(rows)
+        return rows[first], scores[first]
+
+    def proximity(self, rows: np.ndarray) -> np.ndarray:
+        """Distance to x, Gower's or the user's own."""
+        if self.distance is None:
+            return self.gower.to(self.x, rows)
+        return self._asked("distance", self.distance, rows)
+
+    def objectives(self, rows: np.ndarray, measure: np.ndarray | None = None) -> np.ndarray:
+        """What is minimised, (n, 3 + extra): proximity, sparsity, −plausibility (known or not), the user's own."""
+        if measure is None:
+            measure = self.background.plausibility(rows)
+        columns = [self.proximity(rows), sparsity(rows, self.x), -measure]
+        columns += [self._asked(name, function, rows) for name, function in self.extra.items()]
+        return np.column_stack(columns)
+
+    @property
+    def objective_names(self) -> tuple[str, ...]:
+        """Names of the columns of `objectives`."""
+        return ("proximity", "sparsity", "plausibility", *self.extra)
+
+    def _asked(self, name: str, function: Objective, rows: np.ndarray) -> np.ndarray:
+        if len(rows) == 0:
+            return np.empty(0)
+        schema = self.background.schema
+        try:
+            values = np.asarray(function(schema.decode(rows), schema.decode(self.x[None])), np.float64)
+        except Exception as error:
+            raise ModelError(
+                f"The objective {name!r} failed on {len(rows)} rows with {type(error).__name__}: {error}. It gets a "
+                "frame of rows and a frame with the row that is explained, and returns one number per row."
+            ) from error
+        if values.shape != (len(rows),) or np.isnan(values).any():
+            raise ModelError(
+                f"The objective {name!r} must return one number per row, shape ({len(rows)},) without NaN; got shape "
+                f"{values.shape}{' with NaN' if np.isnan(values).any() else ''}."
+            )
+        return values
+
+
+def row_generator(seed: int, x: np.ndarray, goal: Goal) -> np.random.Generator:
+    """A generator that depends on the seed, the row and the goal only: not on the order of rows or on processes."""
+    digest = hashlib.sha256(canonical(x[None])[0].tobytes() + goal.key().encode()).digest()
+    return np.random.default_rng([seed, *np.frombuffer(digest, np.uint32).tolist()])
+
+
+def first_of_each(rows: np.ndarray) -> np.ndarray:
+    """Positions, ascending, of the first occurrence of each distinct row."""
+    whole = canonical(rows).view(np.dtype((np.void, rows.shape[1] * 8))).ravel()
+    return np.sort(np.unique(whole, return_index=True)[1])

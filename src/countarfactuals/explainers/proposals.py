@@ -1,0 +1,101 @@
+"""Rows that might be counterfactuals, made without asking the model: crossings and draws.
+
+- A *crossing* takes some cells of one row into another. Few cells are likelier than many: their number is uniform on
+  the log scale.
+- A *draw* is FORGE: some features are redrawn jointly, given the others and the wanted outcome.
+
+Columns that must change together are one unit in both. Cells that the constraints forbid keep x's value, and changes
+beyond the most that are allowed are taken back at random.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, PRESENT, Evidence, leaf_weights
+from countarfactuals.arf.leaves import LeafTable
+from countarfactuals.arf.sampling import draw_rows
+from countarfactuals.constraints import Limits
+from countarfactuals.explainers.problem import Problem
+from countarfactuals.objectives import changed
+
+
+def unit_of(limits: Limits) -> np.ndarray:
+    """A number for each column, the same for columns that must be freed together."""
+    unit = np.arange(len(limits.x))
+    for columns in limits.units:
+        unit[columns] = columns.min()
+    return unit
+
+
+def crossings(rows: np.ndarray, donors: np.ndarray, n: int, unit: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """n rows, each one of `rows` with some of the units in which one of `donors` differs."""
+    if n == 0 or len(donors) == 0 or len(rows) == 0:
+        return np.empty((0, len(unit)))
+    child, donor = rows[rng.integers(len(rows), size=n)], donors[rng.integers(len(donors), size=n)]
+    differs = (child != donor) & ~(np.isnan(child) & np.isnan(donor))
+    order = rng.random(child.shape)[:, unit]  # one number for all columns of a unit
+    order[~differs] = 2.0
+    n_differing = differs.sum(axis=1)
+    n_taken = np.floor(np.exp(rng.random(n) * np.log(n_differing + 1.0))).astype(np.int64)
+    limit = np.sort(order, axis=1)[np.arange(n), np.minimum(np.maximum(n_taken, 1), len(unit)) - 1]
+    return np.where(differs & (order <= limit[:, None]), donor, child)
+
+
+def draws(problem: Problem, leaves: LeafTable, bases: np.ndarray, free: np.ndarray, n_each: int) -> np.ndarray:
+    """`n_each` rows for each base row whose `free` columns are redrawn given the others, from the leaves as weighed.
+
+    Bases that the forest holds for impossible give none.
+    """
+    forest = problem.background.plausibility.forest
+    p, n_columns = bases.shape[1], len(forest.schema_.columns)
+    evidence = Evidence.empty(len(bases), n_columns)
+    low: list[float] = []
+    high: list[float] = []
+    for j in range(p):
+        kept = np.where(np.isnan(bases[:, j]), IS_MISSING if leaves.missing_of[j] >= 0 else FREE, POINT)
+        kind, ends = _freedom(problem, leaves, j)
+        evidence.kind[:, j] = np.where(free[:, j], kind, kept)
+        evidence.value[:, j] = np.where(free[:, j], np.nan, bases[:, j])
+        evidence.start[:, j], evidence.stop[:, j] = len(low), len(low) + len(ends)
+        low.extend(end[0] for end in ends)
+        high.extend(end[1] for end in ends)
+    evidence = evidence._replace(low=np.array(low, np.float64), high=np.array(high, np.float64))
+    weights = leaf_weights(forest.forest_, leaves, evidence)
+    possible = np.flatnonzero(weights.log_total > -np.inf)
+    if len(possible) == 0 or n_each == 0:
+        return np.empty((0, p))
+    if len(possible) < len(bases):
+        return draws(problem, leaves, bases[possible], free[possible], n_each)
+    step = np.array([column.step for column in forest.schema_.columns])
+    rows = draw_rows(forest.forest_, leaves, evidence, weights, step, n_each, problem.rng, 1)[:, :p]
+    low_end, high_end = problem.background.low, problem.background.high
+    return np.where(np.repeat(free, n_each, axis=0), np.clip(rows, low_end, high_end), np.repeat(bases, n_each, axis=0))
+
+
+def _freedom(problem: Problem, leaves: LeafTable, j: int) -> tuple[int, list[tuple[float, float]]]:
+    """What a redrawn cell of a column may be: the kind of evidence and its intervals or levels."""
+    limits = problem.limits
+    if not limits.may_change[j]:
+        return FREE, []
+    levels = limits.levels[j]
+    if levels is not None:
+        return ANY_OF, [(float(code), float(code)) for code in np.flatnonzero(levels)]
+    if leaves.number_of[j] >= 0 and (limits.low[j] > -np.inf or limits.high[j] < np.inf):
+        return INTERVALS, [(float(limits.low[j]), float(limits.high[j]))]
+    return (FREE if limits.can_be_missing[j] else PRESENT), []
+
+
+def admissible(problem: Problem, rows: np.ndarray) -> np.ndarray:
+    """The rows made to obey what can be obeyed by taking changes back."""
+    rows = problem.limits.keep_allowed(rows)
+    differs = changed(rows, problem.x)
+    excess = differs.sum(axis=1) - problem.limits.max_changed
+    over = np.flatnonzero(excess > 0)
+    if len(over):
+        unit = unit_of(problem.limits)
+        order = np.where(differs[over], problem.rng.random((len(over), rows.shape[1]))[:, unit], 2.0)
+        limit = np.sort(order, axis=1)[:, problem.limits.max_changed - 1]
+        taken_back = differs[over] & (order > limit[:, None])
+        rows[over] = np.where(taken_back, problem.x, rows[over])
+    return rows

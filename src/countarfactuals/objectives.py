@@ -1,0 +1,150 @@
+"""What makes a counterfactual good, as pure functions of arrays: smaller is better for each.
+
+| objective | of a row c for the row x |
+|---|---|
+| validity | distance of the model's score to the target range (`prediction.Goal.distance`) |
+| proximity | Gower distance d(c, x) = Σ_j w_j d_j(c_j, x_j), Σ_j w_j = 1 |
+| sparsity | share of features that differ |
+| plausibility | −log density by the forest, or Σ_i w_i d(c, x⁽ⁱ⁾) over the k nearest real rows |
+
+d_j is |c_j − x_j| over the range of the data, cut to [0, 1], for numbers and the ranks of ordered levels; 0 or 1 for
+other levels and where either is missing. Both missing are equal.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import moocore
+import numpy as np
+from numba import njit
+
+from countarfactuals.schema import Kind, Schema
+
+_BLOCK = 256  # rows whose neighbours are sought in one pass over the data
+
+
+class Gower(NamedTuple):
+    """The Gower distance, in numbers that kernels take."""
+
+    scale: np.ndarray  # (p,) range of numbers and ordered levels, −1 for unordered ones
+    weight: np.ndarray  # (p,) sums to 1
+
+    @classmethod
+    def of(cls, schema: Schema, matrix: np.ndarray, weight: np.ndarray | None = None) -> Gower:
+        """The distance whose ranges are those of a matrix; ordered levels range from the first to the last."""
+        low = np.nanmin(matrix, axis=0)
+        scale = np.nanmax(matrix, axis=0) - low
+        for j, column in enumerate(schema.columns):
+            if column.kind is Kind.ORDERED:
+                scale[j] = column.n_levels - 1
+            elif not column.is_number:
+                scale[j] = -1.0
+        weights = np.ones(len(scale)) if weight is None else np.asarray(weight, np.float64)
+        return cls(scale, weights / weights.sum())
+
+    def weighted(self, weight: np.ndarray) -> Gower:
+        """The same distance with other weights."""
+        return self._replace(weight=weight / weight.sum())
+
+    def to(self, x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Distance of each row to x."""
+        return _gower_to(np.ascontiguousarray(rows), np.ascontiguousarray(x), self.scale, self.weight)
+
+    def nearest(self, rows: np.ndarray, data: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest rows of `data` for each row, (n, k) distances, ascending, and positions; ties by position.
+
+        Distances are not kept for all pairs: memory is n · k.
+        """
+        return _nearest(np.ascontiguousarray(rows), np.ascontiguousarray(data), self.scale, self.weight, k)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _term(a: float, b: float, scale: float) -> float:
+    """The distance of two cells."""
+    if a == b or (a != a and b != b):
+        return 0.0
+    if scale <= 0.0 or a != a or b != b:  # levels, a column without range, or one of two missing
+        return 1.0
+    return min(abs(a - b) / scale, 1.0)
+
+
+@njit(nogil=True, cache=True)
+def _gower_to(rows, x, scale, weight):  # type: ignore[no-untyped-def]
+    distance = np.zeros(len(rows))
+    for i in range(len(rows)):
+        for j in range(len(x)):
+            distance[i] += weight[j] * _term(rows[i, j], x[j], scale[j])
+    return distance
+
+
+@njit(nogil=True, cache=True)
+def _nearest(rows, data, scale, weight, k):  # type: ignore[no-untyped-def]
+    k = min(k, len(data))
+    best, place = np.full((len(rows), k), math.inf), np.zeros((len(rows), k), np.int64)
+    for first in range(0, len(data), _BLOCK):  # a block of data stays in cache for all rows
+        for i in range(len(rows)):
+            for d in range(first, min(first + _BLOCK, len(data))):
+                total = 0.0
+                for j in range(len(scale)):
+                    total += weight[j] * _term(rows[i, j], data[d, j], scale[j])
+                    if total >= best[i, k - 1]:
+                        break
+                if total < best[i, k - 1]:
+                    m = k - 1
+                    while m > 0 and best[i, m - 1] > total:
+                        best[i, m], place[i, m] = best[i, m - 1], place[i, m - 1]
+                        m -= 1
+                    best[i, m], place[i, m] = total, d
+    return best, place
+
+
+def changed(rows: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Which cells differ from x, (n, p); two missing cells do not."""
+    return (rows != x) & ~(np.isnan(rows) & np.isnan(x))
+
+
+def sparsity(rows: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Share of features that differ from x."""
+    return changed(rows, x).mean(axis=1)
+
+
+def nondominated(objectives: np.ndarray) -> np.ndarray:
+    """Which rows no other row dominates, (n,); of equal ones the first is kept."""
+    if len(objectives) == 0:
+        return np.zeros(0, np.bool_)
+    return np.asarray(moocore.is_nondominated(np.ascontiguousarray(objectives)))
+
+
+def dominated_by(objectives: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Which rows some other row equals or beats in every objective."""
+    return _dominated_by(np.ascontiguousarray(objectives), np.ascontiguousarray(others))
+
+
+@njit(nogil=True, cache=True)
+def _dominated_by(objectives, others):  # type: ignore[no-untyped-def]
+    result = np.zeros(len(objectives), np.bool_)
+    for i in range(len(objectives)):
+        for k in range(len(others)):
+            beats = True
+            for m in range(objectives.shape[1]):
+                if others[k, m] > objectives[i, m]:
+                    beats = False
+                    break
+            if beats:
+                result[i] = True
+                break
+    return result
+
+
+def pareto_layers(objectives: np.ndarray) -> np.ndarray:
+    """The layer of each row: 0 for the non-dominated ones, 1 for those that are so without them, …"""
+    return np.asarray(moocore.pareto_rank(np.ascontiguousarray(objectives)))
+
+
+def hypervolume(objectives: np.ndarray, reference: np.ndarray) -> float:
+    """Volume between the rows and the reference point, minimising; 0 for no rows."""
+    if len(objectives) == 0:
+        return 0.0
+    return float(moocore.hypervolume(np.ascontiguousarray(objectives), ref=reference))

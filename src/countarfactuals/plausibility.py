@@ -1,0 +1,128 @@
+"""How plausible a row is, by an adversarial random forest over the features and the model's scores.
+
+1. The forest describes features and scores; scores are summed out, so that the measure is one of the features alone.
+2. Each tree gives a log density of its own. The measure is their *median*: on generated networks it ranks rows far
+   from the data more like the true density does than the log of their mean, which one tree that errs upwards decides.
+   `measure="density"` is that mean, the paper's p̂.
+3. What is typical is told by real rows that the forest has not seen, as those it was fitted to look more plausible than
+   they are: a sibling forest is fitted to four fifths of the rows and judges the rest.
+4. The same walk tells how likely a row is to have an outcome: its leaves know the share of real rows that do.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+
+from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.arf.evidence import Evidence, leaf_weights, log_sum_columns, tree_log_weights, visits
+from countarfactuals.exceptions import DensityWarning
+
+MEASURES = {"median": "median of the trees' log densities", "density": "log density"}
+_HELD_OUT, _FEWEST_ROWS, _SIBLING_TREES = 0.2, 50, 30
+_BLOCK = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Plausibility:
+    """A forest whose first columns are the features, and how plausible real rows are.
+
+    Parameters
+    ----------
+    forest : fitted to the features and, after them, anything that is summed out.
+    n_features : how many columns are features.
+    measure : "median" or "density".
+    real : the measure of real rows that were held out, ascending.
+    """
+
+    forest: AdversarialRandomForest
+    n_features: int
+    measure: str
+    real: np.ndarray
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """The measure of each row of features, larger is more plausible."""
+        return measure(self.forest, rows, self.measure)
+
+    def typicality(self, values: np.ndarray) -> np.ndarray:
+        """Share of real rows whose measure is below each value."""
+        return np.searchsorted(self.real, values, side="left") / max(len(self.real), 1)
+
+    def quantile(self, share: float) -> float:
+        """The measure that a row needs so that this share of real rows is less plausible."""
+        n_below = math.ceil(share * len(self.real) - 1e-9)
+        return -math.inf if n_below == 0 else float(np.nextafter(self.real[n_below - 1], math.inf))
+
+    @property
+    def name(self) -> str:
+        """What the measure is called."""
+        return MEASURES[self.measure]
+
+    def leaf_shares(self, condition: Evidence) -> np.ndarray:
+        """The probability of one condition in each leaf."""
+        leaves = self.forest.leaves_
+        met = leaf_weights(self.forest.forest_, leaves, condition)
+        shares = np.zeros(len(leaves.log_weight))
+        shares[met.leaf] = np.exp(met.log_weight - leaves.log_weight[met.leaf])
+        return shares
+
+    def judge(self, rows: np.ndarray, leaf_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The measure of each row, and its probability of what has the given probability in each leaf."""
+        parts = [self._judge_some(rows[i : i + _BLOCK], leaf_shares) for i in range(0, max(len(rows), 1), _BLOCK)]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    def _judge_some(self, rows: np.ndarray, leaf_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        per_tree, row, leaf, log_weight = visits(self.forest.forest_, self.forest.leaves_, points(self.forest, rows))
+        if len(leaf) == per_tree.size:  # one leaf per tree: each tree has a vote, as in a random forest
+            share = leaf_shares[leaf].reshape(per_tree.shape).mean(axis=0)
+        else:
+            weight = np.exp(log_weight - log_sum_columns(per_tree)[row])
+            share = np.bincount(row, weight * leaf_shares[leaf], len(rows))
+        return _summary(per_tree, self.measure), share
+
+
+def measure(forest: AdversarialRandomForest, rows: np.ndarray, kind: str) -> np.ndarray:
+    """The measure `kind` of rows that hold the forest's first columns."""
+    parts = [
+        _summary(tree_log_weights(forest.forest_, forest.leaves_, points(forest, rows[i : i + _BLOCK])), kind)
+        for i in range(0, max(len(rows), 1), _BLOCK)
+    ]
+    return np.concatenate(parts)
+
+
+def _summary(per_tree: np.ndarray, kind: str) -> np.ndarray:
+    """One number per row from the trees' log weights, (trees, rows)."""
+    if kind == "density":
+        return log_sum_columns(per_tree)
+    return np.median(np.ascontiguousarray(per_tree.T), axis=1) + math.log(len(per_tree))
+
+
+def points(forest: AdversarialRandomForest, rows: np.ndarray) -> Evidence:
+    """Rows of the first columns as conditions; the other columns are free."""
+    padded = np.full((len(rows), len(forest.schema_.columns)), np.nan)
+    padded[:, : rows.shape[1]] = rows
+    is_feature = np.arange(padded.shape[1]) < rows.shape[1]
+    return Evidence.points(padded, is_feature & (forest.leaves_.missing_of >= 0))
+
+
+def held_out_measure(
+    forest: AdversarialRandomForest, matrix: np.ndarray, n_features: int, kind: str, rng: np.random.Generator
+) -> np.ndarray:
+    """The measure of real rows, ascending, by a forest like `forest` that was not fitted to them."""
+    order = rng.permutation(len(matrix))
+    held_out, seen = np.split(order, [round(_HELD_OUT * len(matrix))])
+    if len(matrix) < _FEWEST_ROWS:
+        return np.sort(measure(forest, matrix[:, :n_features], kind))
+    sibling = clone(forest).set_params(
+        n_estimators=min(_SIBLING_TREES, forest.n_estimators),
+        min_samples_leaf=forest.min_samples_leaf_,
+        random_state=int(rng.integers(2**32)),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DensityWarning)  # the forest itself has said so already
+        sibling.fit_encoded(forest.schema_, matrix[seen])
+    return np.sort(measure(sibling, matrix[held_out][:, :n_features], kind))

@@ -1,0 +1,123 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from countarfactuals.counterfactuals.select import choose, cost_of, distances, scaled_cells
+from countarfactuals.exceptions import ParameterError
+from countarfactuals.schema import Schema
+
+from .examples import loans, result
+
+# x, then two near each other, then two elsewhere
+SPREAD = pd.DataFrame({"a": [0.5, 1.0, 1.1, 5.0, 9.0], "b": [1.5, 1.5, 1.5, 1.5, 1.5]})
+COSTS = {"cost": np.array([0.0, 0.01, 0.3, 1.0]), "other": np.array([3.0, 2.0, 1.0, 0.0])}
+
+
+def chosen(*args, **kwargs) -> list[float]:
+    return result(SPREAD, objectives=COSTS).select(*args, **kwargs).rows[:, 0].tolist()
+
+
+def test_without_diversity_the_best_come_first() -> None:
+    assert chosen(2, "cost", diversity=0) == [1.0, 1.1]
+    assert chosen(2, "other", diversity=0) == [9.0, 5.0]
+
+
+def test_diversity_avoids_near_twins() -> None:
+    assert chosen(2, "cost", diversity=1) == [1.0, 9.0]
+    assert chosen(3, "cost", diversity=1) == [1.0, 5.0, 9.0]
+    assert chosen(2, "cost") == [1.0, 5.0]
+
+
+def test_weights_trade_objectives_off() -> None:
+    assert chosen(1, {"cost": 1}) == [1.0]
+    assert chosen(1, {"cost": 1, "other": 10}) == [9.0]
+    assert chosen(1, {"cost": 0.0, "other": 1}) == [9.0]
+
+
+def test_more_than_there_are_gives_all_in_order_of_preference() -> None:
+    assert chosen(99, "other") == [9.0, 5.0, 1.1, 1.0]
+    assert chosen(np.int64(4), "other") == [9.0, 5.0, 1.1, 1.0]
+
+
+def test_fields_follow_the_choice() -> None:
+    made = result().select(1, "sparsity")
+    assert made.objectives["sparsity"].tolist() == [result().objectives["sparsity"].min()]
+    assert made.log_density.tolist() == [-4 * np.pi]
+    assert made.target == result().target
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"k": 0}, "`k` must be an integer of at least 1, got 0"),
+        ({"k": 1.5}, "got 1.5"),
+        ({"k": True}, "got True"),
+        ({"prefer": "sparsty"}, "'sparsty', which is no objective.*Did you mean 'sparsity'"),
+        ({"prefer": {"proximity": -1}}, "weight of 'proximity'"),
+        ({"prefer": {"proximity": 0}}, "all 0"),
+        ({"prefer": {"proximity": np.nan}}, "weight of 'proximity'"),
+        ({"prefer": {}}, "name of an objective or a dict"),
+        ({"prefer": 3}, "got 3"),
+        ({"diversity": 2}, "`diversity` must be a number from 0 to 1"),
+    ],
+)
+def test_arguments_that_can_not_be_used(arguments: dict, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        result().select(**arguments)
+
+
+def test_infinite_and_unknown_objectives_are_the_worst() -> None:
+    values = {"p": np.array([np.inf, 2.0, np.nan, 1.0, -np.inf])}
+    np.testing.assert_array_equal(cost_of(values, {"p": 1.0}, 5), [1, 1, 1, 0, 0])
+    huge = {"p": np.array([-1.7e308, 1.7e308, 0.0])}
+    np.testing.assert_array_equal(cost_of(huge, {"p": 2.0}, 3), [0, 1, 0.5])
+    np.testing.assert_array_equal(cost_of({"p": np.full(3, 7.0)}, {"p": 1.0}, 3), [0, 0, 0])
+
+
+def slow_distance(schema: Schema, rows: np.ndarray, a: int, b: int) -> float:
+    """The definition, cell by cell."""
+    terms = []
+    for j, column in enumerate(schema.columns):
+        values = rows[:, j]
+        if len({"missing" if np.isnan(value) else value for value in values}) == 1:
+            continue
+        one, two = rows[a, j], rows[b, j]
+        if np.isnan(one) or np.isnan(two):
+            terms.append(float(np.isnan(one) != np.isnan(two)))
+        elif column.kind in ("category", "boolean"):
+            terms.append(float(one != two))
+        elif column.kind == "ordered":
+            terms.append(abs(one - two) / (column.n_levels - 1))
+        else:
+            known = values[~np.isnan(values)]
+            terms.append(abs(one - two) / (known.max() - known.min()) if known.max() > known.min() else 0.0)
+    return sum(terms) / len(terms)
+
+
+def test_the_distance_is_gowers() -> None:
+    schema = Schema.infer(loans())
+    rows = schema.encode(loans())
+    for i in range(5):
+        expected = [slow_distance(schema, rows, i, k) for k in range(5)]
+        np.testing.assert_allclose(distances(scaled_cells(schema, rows), schema, i), expected, atol=1e-12)
+
+
+def test_unordered_levels_are_one_apart_whatever_their_codes() -> None:
+    frame = pd.DataFrame({"c": ["a", "b", "z", "a"]})
+    schema = Schema.infer(frame)
+    np.testing.assert_array_equal(distances(scaled_cells(schema, schema.encode(frame)), schema, 0), [0, 1, 1, 0])
+
+
+@given(st.integers(1, 12), st.integers(1, 14), st.floats(0, 1), st.integers(0, 1000))
+def test_a_choice_has_k_different_rows_by_rising_cost(n: int, k: int, diversity: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.normal(size=n + 1), "b": rng.choice(["u", "v"], n + 1)})
+    schema = Schema.infer(frame)
+    cost = rng.integers(0, 4, n) / 3
+    at = choose(schema, schema.encode(frame)[1:], cost, k, diversity)
+    assert len(set(at.tolist())) == len(at) == min(k, n)
+    assert cost[at[0]] == cost.min()
+    assert (np.diff(cost[at]) >= 0).all()
+    np.testing.assert_array_equal(at, choose(schema, schema.encode(frame)[1:], cost, k, diversity))
