@@ -15,6 +15,7 @@ from countarfactuals.arf.archive import pack, unpack
 from countarfactuals.arf.storage import read_archive, write_archive
 from countarfactuals.exceptions import ModelError, ParameterError, StorageError, listed
 from countarfactuals.explainers.background import Background
+from countarfactuals.explainers.observed import observed_predictor
 from countarfactuals.objectives import Gower
 from countarfactuals.plausibility import Plausibility
 from countarfactuals.prediction import make_predictor
@@ -31,8 +32,6 @@ _COMPARED = 20  # rows whose scores tell whether the model is the one that was f
 def save(explainer: Explainer, path: str | os.PathLike[str]) -> None:
     """Write a fitted explainer."""
     background = explainer.background_
-    if explainer.outcome == "observed":
-        raise StorageError("An explainer of the observed outcome can not be stored yet. Fit it again where it is used.")
     forest = background.plausibility.forest
     parameters = {name: value for name, value in explainer.get_params(deep=False).items() if name not in _HANDED_IN}
     parameters["random_state"] = explainer.seed_
@@ -56,6 +55,8 @@ def save(explainer: Explainer, path: str | os.PathLike[str]) -> None:
         "accuracies": list(forest.accuracies_),
         "min_samples_leaf": int(forest.min_samples_leaf_),
         "measure": background.plausibility.measure,
+        "task": background.predictor.task,
+        "classes": list(background.predictor.classes) if explainer.outcome == "observed" else None,
         **packed,
     }
     arrays |= {
@@ -87,17 +88,19 @@ def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[
         forest._set_fitted(forest_schema, trees, leaves, meta["accuracies"], int(meta["min_samples_leaf"]))
         matrix, scores, scale = arrays["matrix"], arrays["scores"], arrays["gower.scale"]
         plausibility = Plausibility(forest, len(schema.columns), meta["measure"], arrays["real"])
+        task, classes = meta["task"], meta["classes"]
     except (KeyError, TypeError, ValueError) as error:
         raise StorageError(f"{os.fspath(path)!r} lacks or garbles a part: {error}. Save it again.") from error
-    # the first rows tell what kind of model it is, as they did in `fit`
-    predictor = make_predictor(model, schema, schema.decode(matrix), classes=explainer.classes, task=explainer.task)
+    if classes is not None:
+        predictor = observed_predictor(schema, forest, task, tuple(classes))
+    else:  # all rows tell what kind of model it is, as they did in `fit`
+        predictor = make_predictor(model, schema, schema.decode(matrix), classes=explainer.classes, task=explainer.task)
     if not np.allclose(predictor.scores(matrix[:_COMPARED]), scores[:_COMPARED], atol=1e-6, rtol=1e-6):
         raise ModelError(
             "The model gives other scores than the one this explainer was fitted with. Hand in that model, or fit the "
             "explainer anew."
         )
     gower = Gower(scale, np.full(len(scale), 1.0 / len(scale)))
-    explainer._set_fitted(
-        Background(schema, matrix, scores, predictor, gower, plausibility), meta["parameters"]["random_state"]
-    )
+    background = Background(schema, matrix, scores, predictor, gower, plausibility)
+    explainer._set_fitted(background, meta["parameters"]["random_state"])
     return explainer

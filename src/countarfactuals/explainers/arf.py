@@ -31,8 +31,8 @@ from countarfactuals.explainers.proposals import admissible, crossings, draws, u
 from countarfactuals.objectives import dominated_by, nondominated, pareto_layers
 from countarfactuals.parameters import RandomState, check_choice, check_int
 
-_STAGES, _POOL, _NEAR = 8, 800, 100
-_SHARE_DRAWN, _SETS = 0.15, 25  # of a pool, at least; different choices of features that change
+_STAGES, _POOL, _NEAR = 8, 800, 50
+_SHARE_DRAWN, _SETS = 0.15, 10  # of a pool, at least; different choices of features that change
 _CAUTION = 2.0  # power of P(valid): leaves are small and their shares optimistic
 _PAPER_ITERATIONS, _PAPER_DRAWS = 50, 20
 
@@ -46,8 +46,8 @@ class ARFExplainer(Explainer):
     allow_real_rows, trade_off, n_jobs, random_state : see `Explainer`.
     max_changed : int or None
         Most features that a draw may change; None means min(⌈√p⌉ + 3, p). `Constraints(max_changed=…)` limits results.
-    feature_selection : "random", "importance" or "top"
-        Which features a draw may change: any, by chance that grows with local importance, or the most important ones.
+    feature_selection : "importance", "random" or "top"
+        Which features a draw may change: by chance that grows with local importance, any, or the most important ones.
     leaf_selection : "coverage" or "closeness"
         Whether draws come from leaves by coverage alone, or also by their closeness to x.
     preset : None or "paper"
@@ -63,7 +63,7 @@ class ARFExplainer(Explainer):
         density: AdversarialRandomForest | None = None,
         max_evaluations: int = 1000,
         max_changed: int | None = None,
-        feature_selection: str = "random",
+        feature_selection: str = "importance",
         leaf_selection: str = "coverage",
         preset: str | None = None,
         classes: Sequence[Any] | None = None,
@@ -71,7 +71,7 @@ class ARFExplainer(Explainer):
         outcome: str = "predicted",
         distance: Objective | None = None,
         extra_objectives: Mapping[str, Objective] | None = None,
-        measure: str = "median",
+        measure: str | None = None,
         min_plausibility: float = 0.0,
         allow_real_rows: bool = True,
         trade_off: float | None = None,
@@ -112,6 +112,9 @@ class ARFExplainer(Explainer):
             return AdversarialRandomForest(n_estimators=10, min_samples_leaf=2, leaf_fit="moments")
         return AdversarialRandomForest()
 
+    def _default_measure(self) -> str:
+        return "density" if self.preset == "paper" else "median"
+
     def _splits_on_scores(self) -> bool:
         return self.preset == "paper"
 
@@ -147,19 +150,16 @@ class ARFExplainer(Explainer):
         limits, rng, p = problem.limits, problem.rng, len(problem.x)
         unit = unit_of(limits)
         units = np.unique(unit[limits.may_change])
-        free = np.zeros((n, p), np.bool_)
         if len(units) == 0:
-            return free[:0]
+            return np.zeros((0, p), np.bool_)
         most = min(math.ceil(math.sqrt(p)) + 3, p) if self.max_changed is None else self.max_changed
         most = max(1, min(most, limits.max_changed, len(units)))
         worth = np.ones(len(units)) if importance is None else _worth(importance, unit, units)
-        for row, size in zip(free, rng.integers(1, most + 1, n).tolist(), strict=True):
-            if self.feature_selection == "top":
-                chosen = units[np.argsort(-worth, kind="stable")[:size]]
-            else:
-                chosen = rng.choice(units, size, replace=False, p=worth / worth.sum())
-            row[np.isin(unit, chosen) & limits.may_change] = True
-        return free
+        # sorting by log worth plus Gumbel noise draws without replacement, by worth
+        noise = 0.0 if self.feature_selection == "top" else rng.gumbel(size=(n, len(units)))
+        rank = np.argsort(np.argsort(-(np.log(worth) + noise) * np.ones((n, 1)), axis=1), axis=1)
+        is_free = rank < rng.integers(1, most + 1, (n, 1))
+        return is_free[:, np.searchsorted(units, np.where(limits.may_change, unit, units[0]))] & limits.may_change
 
     # In stages
 

@@ -77,8 +77,9 @@ class Explainer(BaseEstimator):
         Takes a frame of rows and a frame with the one row explained and returns one distance per row, instead of Gower.
     extra_objectives : dict of callables or None
         Further objectives to minimise, called like `distance`.
-    measure : "median" or "density"
-        How the forest's trees tell plausibility.
+    measure : "median", "density" or None
+        Whether plausibility is the median of the trees' log densities or the log of their mean; None for the method's
+        own, the median unless it says otherwise.
     min_plausibility : float
         Share of real rows that must be less plausible than a counterfactual.
     allow_real_rows : bool
@@ -104,7 +105,7 @@ class Explainer(BaseEstimator):
         outcome: str = "predicted",
         distance: Objective | None = None,
         extra_objectives: Mapping[str, Objective] | None = None,
-        measure: str = "median",
+        measure: str | None = None,
         min_plausibility: float = 0.0,
         allow_real_rows: bool = True,
         trade_off: float | None = None,
@@ -143,8 +144,9 @@ class Explainer(BaseEstimator):
             full_schema, full = with_scores(schema, predictor), matrix_with_scores(matrix, scores, predictor)
             forest = self._forest(schema, full_schema, full, seed)
             full = full[:, : len(forest.schema_.columns)]
-        real = held_out_measure(forest, full, len(schema.columns), self.measure, np.random.default_rng([seed, 1]))
-        plausibility = Plausibility(forest, len(schema.columns), self.measure, real)
+        measure = self.measure or self._default_measure()
+        real = held_out_measure(forest, full, len(schema.columns), measure, np.random.default_rng([seed, 1]))
+        plausibility = Plausibility(forest, len(schema.columns), measure, real)
         gower = Gower.of(schema, matrix)
         self._set_fitted(Background(schema, matrix, scores, predictor, gower, plausibility), seed)
         return self
@@ -158,7 +160,7 @@ class Explainer(BaseEstimator):
     def _check_parameters(self) -> None:
         check_int("max_evaluations", self.max_evaluations, 1)
         check_choice("outcome", self.outcome, ("predicted", "observed"))
-        check_choice("measure", self.measure, tuple(MEASURES))
+        check_choice("measure", self.measure, (None, *MEASURES))
         check_float("min_plausibility", self.min_plausibility, 0.0, 1.0)
         check_n_jobs(self.n_jobs)
         if self.trade_off is not None:
@@ -186,6 +188,9 @@ class Explainer(BaseEstimator):
 
     def _default_forest(self) -> AdversarialRandomForest:
         return AdversarialRandomForest()
+
+    def _default_measure(self) -> str:
+        return "median"
 
     def _splits_on_scores(self) -> bool:
         """Whether trees see the model's scores, or leaves only describe them."""

@@ -48,11 +48,19 @@ def fit_observed(
         column = Column(name, Kind.CATEGORY, tuple(range(len(classes))))
     full = np.column_stack([matrix, codes])
     forest.fit_encoded(schema.append(column), full)
+    predictor = observed_predictor(schema, forest, task, classes)
+    return predictor, predictor.scores(matrix), forest, full
+
+
+def observed_predictor(
+    schema: Schema, forest: AdversarialRandomForest, task: str, classes: tuple[Any, ...]
+) -> Predictor:
+    """The forest, whose last column is the outcome, as a predictor of it."""
 
     def ask(frame: Any) -> np.ndarray:
         return _conditional(forest, schema.encode(frame), len(classes))
 
-    predictor = Predictor(
+    return Predictor(
         schema=schema,
         task=task,
         classes=classes,
@@ -62,7 +70,6 @@ def fit_observed(
         ask=ask,
         n_raw=max(len(classes), 1),
     )
-    return predictor, predictor.scores(matrix), forest, full
 
 
 def _checked(y: Any, n: int) -> np.ndarray:

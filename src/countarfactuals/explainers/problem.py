@@ -71,17 +71,30 @@ class Problem:
     def evaluate(self, rows: np.ndarray, objectives: np.ndarray | None = None) -> np.ndarray:
         """Scores of rows, of the first ones if the budget does not allow all; `objectives` if they are known."""
         rows = np.array(rows[: self.left])
-        if len(rows) == 0:
-            return np.empty((0, self.background.predictor.n_scores))
+        known = None if objectives is None else objectives[: len(rows)]
+        before = max(self._give_up_at - self.n_evaluated, 0)
+        if self.found or len(rows) < before:
+            return self._evaluate(rows, known)
+        first = self._evaluate(rows[:before], None if known is None else known[:before])
+        if not self.found:
+            raise GiveUp
+        return np.concatenate([first, self._evaluate(rows[before:], None if known is None else known[before:])])
+
+    def _evaluate(self, rows: np.ndarray, objectives: np.ndarray | None) -> np.ndarray:
         scores = self.background.predictor.scores(rows)
+        if len(rows) == 0:
+            return scores
         self._rows.append(rows)
         self._scores.append(scores)
         self.n_evaluated += len(rows)
-        known = None if objectives is None else objectives[: len(rows)]
-        self.found = self.found or bool(self.is_counterfactual(rows, scores, known).any())
-        if not self.found and self.n_evaluated >= _GIVE_UP_AT * self.budget:
-            raise GiveUp
+        self.found = self.found or bool(self.is_counterfactual(rows, scores, objectives).any())
         return scores
+
+    @property
+    def _give_up_at(self) -> int:
+        """After how many evaluations without success the rest is kept: to try what lifting a constraint would give."""
+        can_be_lifted = any(not name.startswith("missing: ") for name in self.limits.names)
+        return math.ceil(_GIVE_UP_AT * self.budget) if can_be_lifted else self.budget
 
     def is_counterfactual(
         self, rows: np.ndarray, scores: np.ndarray, objectives: np.ndarray | None = None
