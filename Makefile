@@ -42,6 +42,7 @@ bench-scale: $(INSTALLED)test
 $(PEERS)/.installed: benchmarks/peers.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers.txt
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps NICEx==0.2.3
 	touch $@
 
 $(VENV)/bin/python:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+import bench_explain
 import bench_quality
 import bench_speed
 
@@ -15,7 +16,9 @@ def main() -> None:
     options = parser.parse_args()
     bench_speed.main(["--peers", options.peers] if options.peers else [])
     print()
-    bench_quality.main(["--generated", *(["--paper", options.paper] if options.paper else [])])
+    paper = ["--paper", options.paper] if options.paper else []
+    bench_quality.main(["--generated", *paper])
+    bench_explain.main(["--generated", *paper, *(["--peers", options.peers] if options.peers else [])])
 
 
 if __name__ == "__main__":

@@ -33,15 +33,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from countarfactuals.constraints import Constraints
+from countarfactuals.constraints import Constraints, as_constraints
 from countarfactuals.counterfactuals.frames import measures
 from countarfactuals.exceptions import CountarfactualsError, DataError, DataTypeError, ParameterError, listed
-from countarfactuals.explainers.base import Explainer, _as_constraints
+from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.problem import Problem
 from countarfactuals.objectives import Gower, changed, hypervolume, nondominated
 from countarfactuals.parameters import check_int
 from countarfactuals.plausibility import measure
-from countarfactuals.prediction import resolve
 from countarfactuals.schema import Schema
 
 LogDensity = Callable[[Any], Any]
@@ -81,7 +80,11 @@ def evaluate(
         "nondominated": _nondominated(judged),
     }
     labels = background.predictor.labels(judged.scores).tolist()
-    columns = measures(background.predictor.score_names, judged.scores, labels, objectives, others)
+    columns = measures(background.predictor.score_names, judged.scores, labels, objectives, {})
+    for name, values in others.items():  # an objective of the user may have the name already
+        while name in columns:
+            name += "_"
+        columns[name] = values
     return pd.DataFrame(columns, index=_labels_of(rows, len(codes)))
 
 
@@ -203,24 +206,10 @@ def _judge(rows: Any, x: Any, explainer: Any, target: Any, constraints: Any) -> 
 
 
 def _problem(x: Any, explainer: Any, target: Any, constraints: Any) -> Problem:
-    """The problem that `explain` would solve; nothing is searched, so there is no budget."""
+    """The problem that `explain` would solve."""
     if not isinstance(explainer, Explainer):
         raise DataTypeError(f"Rows are judged by a fitted explainer, such as ARFExplainer, got {explainer!r}.")
-    background, row = explainer._fitted(), explainer._encode_row(x)
-    x_scores = background.predictor.scores(row[None])[0]
-    limits = _as_constraints(constraints).bind(background.schema, row)
-    return Problem(
-        background=background,
-        x=row,
-        x_scores=x_scores,
-        goal=resolve(target, background.predictor, x_scores),
-        limits=limits,
-        gower=background.gower.weighted(limits.weights),
-        budget=0,
-        rng=np.random.default_rng(0),
-        distance=explainer.distance,
-        extra=explainer.extra_objectives or {},
-    )
+    return explainer.problem(explainer._encode_row(x), target, as_constraints(constraints))
 
 
 def _read(rows: Any, schema: Schema, x: np.ndarray) -> np.ndarray:
@@ -290,7 +279,10 @@ def _diversity(gower: Gower, rows: np.ndarray, is_changed: np.ndarray) -> tuple[
 
 
 def _checked_reference(reference: Any) -> np.ndarray:
-    corner = np.asarray((1.0, 1.0, 1.0) if reference is None else reference, np.float64)
+    try:
+        corner = np.asarray((1.0, 1.0, 1.0) if reference is None else reference, np.float64)
+    except (TypeError, ValueError):
+        corner = np.empty(0)
     if corner.shape != (3,) or not np.isfinite(corner).all():
         raise ParameterError(
             "reference must hold three finite numbers, the worst proximity, sparsity and 1 − typicality that count, "

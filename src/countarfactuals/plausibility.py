@@ -62,6 +62,10 @@ class Plausibility:
         """What the measure is called."""
         return MEASURES[self.measure]
 
+    @property
+    def _splits_on_others(self) -> bool:
+        return bool((self.forest.forest_.split >= self.n_features).any())
+
     def leaf_shares(self, condition: Evidence) -> np.ndarray:
         """The probability of one condition in each leaf."""
         leaves = self.forest.leaves_
@@ -77,11 +81,12 @@ class Plausibility:
 
     def _judge_some(self, rows: np.ndarray, leaf_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         per_tree, row, leaf, log_weight = visits(self.forest.forest_, self.forest.leaves_, points(self.forest, rows))
-        if len(leaf) == per_tree.size:  # one leaf per tree: each tree has a vote, as in a random forest
-            share = leaf_shares[leaf].reshape(per_tree.shape).mean(axis=0)
-        else:
-            weight = np.exp(log_weight - log_sum_columns(per_tree)[row])
-            share = np.bincount(row, weight * leaf_shares[leaf], len(rows))
+        if self._splits_on_others:
+            # posterior over the leaves that the columns summed out leave open
+            vote = np.exp(log_weight - log_sum_columns(per_tree)[row])
+        else:  # each leaf has a vote, one per tree for a row without gaps, as in a random forest
+            vote = 1.0 / np.bincount(row, minlength=len(rows))[row]
+        share = np.bincount(row, vote * leaf_shares[leaf], len(rows))
         return _summary(per_tree, self.measure), share
 
 

@@ -9,7 +9,7 @@
 - `limits`: `Limits`, all parts for one row, and what follows from them for each column.
 """
 
-from .language import Constraints
+from .language import Constraints, as_constraints
 from .limits import Limits
 
-__all__ = ["Constraints", "Limits"]
+__all__ = ["Constraints", "Limits", "as_constraints"]

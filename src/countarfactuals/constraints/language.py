@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import fields as dataclass_fields
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from countarfactuals.exceptions import ConstraintError, did_you_mean
+from countarfactuals.exceptions import ConstraintError, DataTypeError, did_you_mean
 from countarfactuals.schema import Schema
 
 from .binding import DIRECTIONS, bound
@@ -101,6 +102,22 @@ class Constraints:
     def describe(self) -> list[str]:
         """What is said as sentences."""
         return sentences(self)
+
+
+def as_constraints(said: Any) -> Constraints:
+    """Constraints from what a user passes: themselves, a dict of their fields, or None for none."""
+    if said is None:
+        return Constraints()
+    if isinstance(said, Constraints):
+        return said
+    if isinstance(said, Mapping):
+        fields = [one.name for one in dataclass_fields(Constraints)]
+        if unknown := [name for name in said if name not in fields]:
+            raise ConstraintError(
+                f"There is no constraint {unknown[0]!r}; known: {', '.join(fields)}.{did_you_mean(unknown[0], fields)}"
+            )
+        return Constraints(**said)
+    raise DataTypeError(f"constraints must be `Constraints` or a dict of its fields, got {said!r}.")
 
 
 def _items(said: Any, where: str, what: str, example: str) -> tuple[Any, ...]:

@@ -33,6 +33,8 @@ from countarfactuals.parameters import RandomState, check_choice, check_int
 
 _STAGES, _POOL, _NEAR = 8, 800, 50
 _SHARE_DRAWN, _SETS = 0.15, 10  # of a pool, at least; different choices of features that change
+_NEIGHBOURS_TRIED = 10
+_BELOW_ALL = 0.05  # worth of plausibility among candidates beside that among real rows, where all are implausible
 _CAUTION = 2.0  # power of P(valid): leaves are small and their shares optimistic
 _PAPER_ITERATIONS, _PAPER_DRAWS = 50, 20
 
@@ -168,6 +170,7 @@ class ARFExplainer(Explainer):
     ) -> None:
         near = _nearest_with_outcome(problem)
         unit = unit_of(problem.limits)
+        self._try_neighbours(problem, near)
         found = np.empty((0, len(problem.x)))
         values = np.empty((0, len(problem.objective_names)))
         tried: set[bytes] = set()
@@ -189,6 +192,12 @@ class ARFExplainer(Explainer):
             found, values = np.concatenate([found, pool[good]]), np.concatenate([values, objectives[good]])
             best = nondominated(values)
             found, values = found[best], values[best]
+
+    def _try_neighbours(self, problem: Problem, near: np.ndarray) -> None:
+        """Evaluate the nearest rows with the outcome as they are: where they are allowed, there is no empty result."""
+        rows = admissible(problem, near[: max(1, min(_NEIGHBOURS_TRIED, problem.left // 10))])
+        rows = rows[first_of_each(rows)] if len(rows) else rows
+        problem.evaluate(rows[problem.is_candidate(rows)])
 
     def _pool(
         self,
@@ -250,14 +259,13 @@ def _choose(problem: Problem, objectives: np.ndarray, p_valid: np.ndarray, found
     p, rng = len(problem.x), problem.rng
     chosen = np.empty(0, np.int64)
     if objectives.shape[1] == 3 and problem.distance is None:
+        implausibility = _implausibility(problem, np.concatenate([objectives[:, 2], found[:, 2]]))
         chosen = most_promising(
             objectives[:, 0],
             np.rint(objectives[:, 1] * p).astype(np.int64),
-            1.0 - problem.background.plausibility.typicality(-objectives[:, 2]),
+            implausibility[: len(objectives)],
             p_valid,
-            np.column_stack(
-                [found[:, 0], found[:, 1] * p, 1.0 - problem.background.plausibility.typicality(-found[:, 2])]
-            ),
+            np.column_stack([found[:, 0], found[:, 1] * p, implausibility[len(objectives) :]]),
             p,
             rng.random(min(n, len(objectives))),
         )
@@ -268,3 +276,10 @@ def _choose(problem: Problem, objectives: np.ndarray, p_valid: np.ndarray, found
         order = np.lexsort((rng.random(len(rest)), layer))
         chosen = np.concatenate([chosen, rest[order[: n - len(chosen)]]])
     return chosen
+
+
+def _implausibility(problem: Problem, costs: np.ndarray) -> np.ndarray:
+    """Share of real rows that are at least as plausible, and a little of the rank among the candidates themselves."""
+    among_real = 1.0 - problem.background.plausibility.typicality(-costs)
+    among_all = np.searchsorted(np.sort(costs), costs) / max(len(costs), 1)
+    return (1.0 - _BELOW_ALL) * among_real + _BELOW_ALL * among_all

@@ -14,6 +14,7 @@ import numpy as np
 
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.evidence import ANY_OF, INTERVALS, Evidence
+from countarfactuals.arf.truncnorm import log_interval_mass
 from countarfactuals.objectives import Gower
 from countarfactuals.plausibility import Plausibility
 from countarfactuals.prediction import Goal, Predictor
@@ -56,16 +57,48 @@ class Background:
         """Distance of grid points of each column, 0 for full precision."""
         return np.array([column.step for column in self.schema.columns])
 
+    @cached_property
+    def _narrow(self) -> dict[int, type[np.floating]]:
+        """Columns of floats that hold fewer digits than the matrix."""
+        kinds = {j: column.stored_as for j, column in enumerate(self.schema.columns) if column.kind is Kind.REAL}
+        return {j: kind for j, kind in kinds.items() if kind is not np.float64}
+
+    def representable(self, rows: np.ndarray) -> np.ndarray:
+        """The rows with the digits that their columns can hold: what the model and the user see."""
+        if self._narrow:
+            rows = rows.copy()
+        for j, kind in self._narrow.items():
+            rows[:, j] = rows[:, j].astype(kind)
+        return rows
+
     def with_outcome(self, goal: Goal) -> np.ndarray:
         """Positions of the real rows that reach the goal."""
         return np.flatnonzero(goal.reached(self.scores))
 
     def goal_shares(self, goal: Goal) -> np.ndarray:
         """The share of rows with the outcome in each leaf, as the forest has it; 1 if it knows no scores."""
-        evidence = goal_evidence(self.plausibility.forest, self.predictor, goal)
+        key = goal.key()
+        if key not in self._shares:
+            self._shares[key] = self._goal_shares(goal)
+        return self._shares[key]
+
+    def _goal_shares(self, goal: Goal) -> np.ndarray:
+        forest = self.plausibility.forest
+        evidence = goal_evidence(forest, self.predictor, goal)
         if evidence is None:
-            return np.ones(self.plausibility.forest.forest_.n_leaves)
-        return self.plausibility.leaf_shares(evidence)
+            return np.ones(forest.forest_.n_leaves)
+        column = int(np.flatnonzero(evidence.kind[0])[0])
+        place = forest.leaves_.number_of[column]
+        if place < 0:
+            return self.plausibility.leaf_shares(evidence)
+        leaves = forest.leaves_  # for an interval of one number there is no need to walk
+        bounds = leaves.low[:, place], leaves.high[:, place], leaves.mu[:, place], leaves.sigma[:, place]
+        return np.exp(log_interval_mass(evidence.low[0], evidence.high[0], *bounds))
+
+    @cached_property
+    def _shares(self) -> dict[str, np.ndarray]:
+        """Shares by goal: many rows have the same one."""
+        return {}
 
     @cached_property
     def _known(self) -> frozenset[bytes]:

@@ -24,7 +24,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from countarfactuals.arf import AdversarialRandomForest
-from countarfactuals.constraints import Constraints
+from countarfactuals.constraints import Constraints, as_constraints
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
 from countarfactuals.exceptions import (
     DataError,
@@ -53,6 +53,7 @@ from countarfactuals.plausibility import MEASURES, Plausibility, held_out_measur
 from countarfactuals.prediction import make_predictor, resolve
 from countarfactuals.schema import Schema
 
+_TAKEN = {"validity", "proximity", "sparsity", "plausibility", "log_density", "typicality", "is_real_row", "prediction"}
 _OBSERVED_NOTE = (
     "Judged by the observed outcome: the forest's own probability of it decides what counts as reached, not the model."
 )
@@ -172,7 +173,7 @@ class Explainer(BaseEstimator):
         for name, function in {"distance": self.distance, **(self.extra_objectives or {})}.items():
             if function is not None and not callable(function):
                 raise ParameterError(f"The objective {name!r} must be callable (rows, x) → numbers, got {function!r}.")
-        if taken := {"validity", "proximity", "sparsity", "plausibility"} & set(self.extra_objectives or {}):
+        if taken := _TAKEN & set(self.extra_objectives or {}):
             raise ParameterError(
                 f"extra_objectives can not be named {listed(sorted(taken))}: these exist. Rename them."
             )
@@ -228,7 +229,7 @@ class Explainer(BaseEstimator):
         target : a `Target`, a class, for a regression (low, high); None for the other class of a binary model.
         constraints : `Constraints` or a dict with its fields.
         """
-        return self._explain(self._encode_row(x), target, _as_constraints(constraints))
+        return self._explain(self._encode_row(x), target, as_constraints(constraints))
 
     def explain_many(
         self,
@@ -257,15 +258,28 @@ class Explainer(BaseEstimator):
         check_choice("on_error", on_error, ("record", "raise"))
         if time_budget is not None:
             check_float("time_budget", time_budget, 0.0, math.inf, "None or ")
-        return explain_rows(self, X, target, _as_constraints(constraints), n_jobs, progress, time_budget, on_error)
+        return explain_rows(self, X, target, as_constraints(constraints), n_jobs, progress, time_budget, on_error)
 
     def _explain(self, x: np.ndarray, target: Any, constraints: Constraints) -> Counterfactuals:
         started = time.perf_counter()
+        problem = self.problem(x, target, constraints)
+        already = bool(problem.goal.reached(problem.x_scores[None])[0])
+        chosen: np.ndarray | None = None
+        diagnosis = None
+        if not already:
+            with suppress(GiveUp):
+                chosen = self._search(problem)
+            if not problem.found:
+                diagnosis = diagnose(problem)
+        return self._result(problem, chosen, already, diagnosis, constraints, started)
+
+    def problem(self, x: np.ndarray, target: Any, constraints: Constraints) -> Problem:
+        """The problem of an encoded row, before anything is searched."""
         background = self._fitted()
         x_scores = background.predictor.scores(x[None])
         goal = resolve(target, background.predictor, x_scores[0])
         limits = constraints.bind(background.schema, x)
-        problem = Problem(
+        return Problem(
             background=background,
             x=x,
             x_scores=x_scores[0],
@@ -279,15 +293,6 @@ class Explainer(BaseEstimator):
             least_measure=background.plausibility.quantile(float(self.min_plausibility)),
             allow_real_rows=bool(self.allow_real_rows),
         )
-        already = bool(goal.reached(x_scores)[0])
-        chosen: np.ndarray | None = None
-        diagnosis = None
-        if not already:
-            with suppress(GiveUp):
-                chosen = self._search(problem)
-            if not problem.found:
-                diagnosis = diagnose(problem)
-        return self._result(problem, chosen, already, diagnosis, constraints, started)
 
     @abstractmethod
     def _search(self, problem: Problem) -> np.ndarray | None:
@@ -385,7 +390,11 @@ class Explainer(BaseEstimator):
         }
 
     def _encode_row(self, x: Any) -> np.ndarray:
-        schema = self._fitted().schema
+        """The one row, with the digits that its columns can hold."""
+        background = self._fitted()
+        return background.representable(self._read_row(x, background.schema)[None])[0]
+
+    def _read_row(self, x: Any, schema: Schema) -> np.ndarray:
         if isinstance(x, pd.Series):
             x = dict(zip(x.index.tolist(), x.tolist(), strict=True))
         if isinstance(x, Mapping):
@@ -420,16 +429,6 @@ class Explainer(BaseEstimator):
     def load(cls, path: str | os.PathLike[str], model: Any = None, **callables: Any) -> Self:
         """Read what `save` wrote. The model is handed in again, and so are `distance` and `extra_objectives`."""
         return archive.load(cls, path, model, callables)
-
-
-def _as_constraints(constraints: Any) -> Constraints:
-    if constraints is None:
-        return Constraints()
-    if isinstance(constraints, Constraints):
-        return constraints
-    if isinstance(constraints, Mapping):
-        return Constraints(**constraints)
-    raise DataTypeError(f"constraints must be Constraints or a dict of its fields, got {constraints!r}.")
 
 
 def _plain(value: Any) -> Any:

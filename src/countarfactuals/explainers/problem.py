@@ -70,7 +70,7 @@ class Problem:
 
     def evaluate(self, rows: np.ndarray, objectives: np.ndarray | None = None) -> np.ndarray:
         """Scores of rows, of the first ones if the budget does not allow all; `objectives` if they are known."""
-        rows = np.array(rows[: self.left])
+        rows = self.background.representable(np.array(rows[: self.left]))
         known = None if objectives is None else objectives[: len(rows)]
         before = max(self._give_up_at - self.n_evaluated, 0)
         if self.found or len(rows) < before:

@@ -88,7 +88,7 @@ def _freedom(problem: Problem, leaves: LeafTable, j: int) -> tuple[int, list[tup
 
 def admissible(problem: Problem, rows: np.ndarray) -> np.ndarray:
     """The rows made to obey what can be obeyed by taking changes back."""
-    rows = problem.limits.keep_allowed(rows)
+    rows = problem.limits.keep_allowed(problem.background.representable(rows))
     differs = changed(rows, problem.x)
     excess = differs.sum(axis=1) - problem.limits.max_changed
     over = np.flatnonzero(excess > 0)
