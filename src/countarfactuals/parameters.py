@@ -50,6 +50,8 @@ def as_generator(random_state: Any) -> np.random.Generator:
             random_state.entropy, spawn_key=random_state.spawn_key, pool_size=random_state.pool_size
         )
     try:
+        if isinstance(random_state, bool):
+            raise TypeError
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ParameterError(

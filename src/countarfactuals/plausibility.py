@@ -14,12 +14,14 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from sklearn.base import clone
 
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.evidence import Evidence, leaf_weights, log_sum_columns, tree_log_weights, visits
+from countarfactuals.arf.leaves import LeafTable, first_columns
 from countarfactuals.exceptions import DensityWarning
 
 MEASURES = {"median": "median of the trees' log densities", "density": "log density"}
@@ -46,7 +48,12 @@ class Plausibility:
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """The measure of each row of features, larger is more plausible."""
-        return measure(self.forest, rows, self.measure)
+        return np.concatenate(
+            [
+                self._summary(tree_log_weights(self.forest.forest_, self._leaves, self._points(some)))
+                for some in _blocks(rows)
+            ]
+        )
 
     def typicality(self, values: np.ndarray) -> np.ndarray:
         """Share of real rows whose measure is below each value."""
@@ -62,10 +69,6 @@ class Plausibility:
         """What the measure is called."""
         return MEASURES[self.measure]
 
-    @property
-    def _splits_on_others(self) -> bool:
-        return bool((self.forest.forest_.split >= self.n_features).any())
-
     def leaf_shares(self, condition: Evidence) -> np.ndarray:
         """The probability of one condition in each leaf."""
         leaves = self.forest.leaves_
@@ -76,34 +79,49 @@ class Plausibility:
 
     def judge(self, rows: np.ndarray, leaf_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The measure of each row, and its probability of what has the given probability in each leaf."""
-        parts = [self._judge_some(rows[i : i + _BLOCK], leaf_shares) for i in range(0, max(len(rows), 1), _BLOCK)]
+        parts = [self._judge_some(some, leaf_shares) for some in _blocks(rows)]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     def _judge_some(self, rows: np.ndarray, leaf_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        per_tree, row, leaf, log_weight = visits(self.forest.forest_, self.forest.leaves_, points(self.forest, rows))
+        per_tree, row, leaf, log_weight = visits(self.forest.forest_, self._leaves, self._points(rows))
         if self._splits_on_others:
             # posterior over the leaves that the columns summed out leave open
             vote = np.exp(log_weight - log_sum_columns(per_tree)[row])
         else:  # each leaf has a vote, one per tree for a row without gaps, as in a random forest
             vote = 1.0 / np.bincount(row, minlength=len(rows))[row]
         share = np.bincount(row, vote * leaf_shares[leaf], len(rows))
-        return _summary(per_tree, self.measure), share
+        return self._summary(per_tree), share
+
+    def _summary(self, per_tree: np.ndarray) -> np.ndarray:
+        """One number per row from the trees' log weights, (trees, rows), which sum to 1 over all trees."""
+        if self.measure == "density":
+            return log_sum_columns(per_tree)
+        return np.median(np.ascontiguousarray(per_tree.T), axis=1) + math.log(len(per_tree))
+
+    @cached_property
+    def _splits_on_others(self) -> bool:
+        return bool((self.forest.forest_.split >= self.n_features).any())
+
+    @cached_property
+    def _leaves(self) -> LeafTable:
+        """The leaves, of the features alone where no tree splits on another column: all of a row is then asked for."""
+        leaves: LeafTable = self.forest.leaves_
+        return leaves if self._splits_on_others else first_columns(leaves, self.n_features)
+
+    def _points(self, rows: np.ndarray) -> Evidence:
+        if self._splits_on_others:
+            return points(self.forest, rows)
+        return Evidence.points(rows, self._leaves.missing_of >= 0)
+
+
+def _blocks(rows: np.ndarray) -> list[np.ndarray]:
+    """Some rows at a time, at least one block."""
+    return [rows[i : i + _BLOCK] for i in range(0, max(len(rows), 1), _BLOCK)]
 
 
 def measure(forest: AdversarialRandomForest, rows: np.ndarray, kind: str) -> np.ndarray:
     """The measure `kind` of rows that hold the forest's first columns."""
-    parts = [
-        _summary(tree_log_weights(forest.forest_, forest.leaves_, points(forest, rows[i : i + _BLOCK])), kind)
-        for i in range(0, max(len(rows), 1), _BLOCK)
-    ]
-    return np.concatenate(parts)
-
-
-def _summary(per_tree: np.ndarray, kind: str) -> np.ndarray:
-    """One number per row from the trees' log weights, (trees, rows)."""
-    if kind == "density":
-        return log_sum_columns(per_tree)
-    return np.median(np.ascontiguousarray(per_tree.T), axis=1) + math.log(len(per_tree))
+    return Plausibility(forest, rows.shape[1], kind, np.empty(0))(rows)
 
 
 def points(forest: AdversarialRandomForest, rows: np.ndarray) -> Evidence:

@@ -256,6 +256,11 @@ def with_columns(forest: Forest, columns: np.ndarray) -> Forest:
     return forest._replace(feature=feature, split=columns[forest.split])
 
 
+def some_trees(forest: Forest, start: int, stop: int) -> Forest:
+    """A view of some of the trees; nodes and leaves keep their numbers."""
+    return forest._replace(root=forest.root[start:stop], leaf_start=forest.leaf_start[start : stop + 1])
+
+
 @njit(nogil=True, cache=True)
 def _depth(parent: np.ndarray) -> int:
     level = np.zeros(len(parent), np.int64)

@@ -127,6 +127,41 @@ def fit_leaves(
     )
 
 
+def first_columns(table: LeafTable, n: int) -> LeafTable:
+    """The table of the first n columns, for a forest that splits on no other: the same densities with less to read."""
+    numbers = int((table.number_of[:n] >= 0).sum())
+    categories = int((table.category_of[:n] >= 0).sum())
+    missing = int((table.missing_of[:n] >= 0).sum())
+    n_leaves, n_all = table.rest_logp.shape
+    cells = np.arange(n_leaves * n_all).reshape(n_leaves, n_all)[:, :categories].ravel()
+    size = np.diff(table.level_start)[cells]
+    start = np.concatenate([[0], np.cumsum(size)])
+    listed = np.repeat(table.level_start[cells] - start[:-1], size) + np.arange(start[-1])
+    few = int(np.maximum(table.n_levels[:n][table.category_of[:n] >= 0], 0)[table.few_start[:categories] >= 0].sum())
+
+    def few_of(array: np.ndarray, k: int) -> np.ndarray:
+        return np.ascontiguousarray(array[:, :k])
+
+    return table._replace(
+        low=few_of(table.low, numbers),
+        high=few_of(table.high, numbers),
+        mu=few_of(table.mu, numbers),
+        sigma=few_of(table.sigma, numbers),
+        log_norm=few_of(table.log_norm, numbers),
+        n_levels=table.n_levels[:n],
+        number_of=table.number_of[:n],
+        category_of=table.category_of[:n],
+        missing_of=table.missing_of[:n],
+        missing=few_of(table.missing, missing),
+        level_start=start.astype(np.int64),
+        level=table.level[listed],
+        level_logp=table.level_logp[listed],
+        rest_logp=few_of(table.rest_logp, categories),
+        few_start=table.few_start[:categories],
+        few_logp=few_of(table.few_logp, few),
+    )
+
+
 def _with_few_levels(table: LeafTable) -> LeafTable:
     """Spread the listed levels of small categories to a table, so that one is found without a search."""
     n_levels = table.n_levels[table.category_of >= 0]

@@ -100,7 +100,7 @@ class Limits:
         if missing.any():  # most pools have none
             hold &= ~(missing & ~self.can_be_missing).any(axis=1)
         for j in np.flatnonzero(self._is_limited).tolist():
-            hold &= self._allowed(j, rows[:, j])
+            hold &= self.allowed_values(j, rows[:, j])
         pool = Pool(self.x, rows)
         for part in self.parts:
             if not isinstance(part, CellLimit | Rule):
@@ -128,7 +128,7 @@ class Limits:
         """
         allowed = ~np.isnan(rows) | self.can_be_missing
         for j in np.flatnonzero(self._is_limited).tolist():
-            allowed[:, j] &= self._allowed(j, rows[:, j])
+            allowed[:, j] &= self.allowed_values(j, rows[:, j])
         return allowed
 
     def keep_allowed(self, rows: np.ndarray) -> np.ndarray:
@@ -141,7 +141,8 @@ class Limits:
         has_levels = np.array([levels is not None for levels in self.levels])
         return ~self.may_change | has_levels | (self.low > -np.inf) | (self.high < np.inf)
 
-    def _allowed(self, j: int, values: np.ndarray) -> np.ndarray:
+    def allowed_values(self, j: int, values: np.ndarray) -> np.ndarray:
+        """Which values of a column equal x's or are allowed by themselves, as in `allowed_cells`."""
         same = np.isnan(values) if np.isnan(self.x[j]) else values == self.x[j]
         if not self.may_change[j]:
             return same

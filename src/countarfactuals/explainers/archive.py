@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -80,7 +80,8 @@ def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[
             f"The explainer was made with {listed(absent)}; functions are not stored, pass them again."
         )
     try:
-        explainer = cls(model, **{**meta["parameters"], **callables})
+        parameters = {**meta["parameters"], "classes": _as_labels(meta["parameters"]["classes"])}
+        explainer = cls(model, **{**parameters, **callables})
         schema = Schema.from_dict(meta["schema"])
         forest = AdversarialRandomForest(**meta["forest_parameters"])
         forest_schema = Schema.from_dict(meta["forest_schema"])
@@ -88,11 +89,11 @@ def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[
         forest._set_fitted(forest_schema, trees, leaves, meta["accuracies"], int(meta["min_samples_leaf"]))
         matrix, scores, scale = arrays["matrix"], arrays["scores"], arrays["gower.scale"]
         plausibility = Plausibility(forest, len(schema.columns), meta["measure"], arrays["real"])
-        task, classes = meta["task"], meta["classes"]
+        task, classes = meta["task"], _as_labels(meta["classes"])
     except (KeyError, TypeError, ValueError) as error:
         raise StorageError(f"{os.fspath(path)!r} lacks or garbles a part: {error}. Save it again.") from error
     if classes is not None:
-        predictor = observed_predictor(schema, forest, task, tuple(classes))
+        predictor = observed_predictor(schema, forest, task, classes)
     else:  # all rows tell what kind of model it is, as they did in `fit`
         predictor = make_predictor(model, schema, schema.decode(matrix), classes=explainer.classes, task=explainer.task)
     if not np.allclose(predictor.scores(matrix[:_COMPARED]), scores[:_COMPARED], atol=1e-6, rtol=1e-6):
@@ -104,3 +105,10 @@ def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[
     background = Background(schema, matrix, scores, predictor, gower, plausibility)
     explainer._set_fitted(background, meta["parameters"]["random_state"])
     return explainer
+
+
+def _as_labels(stored: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    """Labels from JSON, which knows lists where labels are tuples."""
+    if stored is None:
+        return None
+    return tuple(tuple(label) if isinstance(label, list) else label for label in stored)

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.arf.forest import Forest, some_trees
 from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.importance import local_importance
@@ -31,8 +32,9 @@ from countarfactuals.explainers.proposals import admissible, crossings, draws, u
 from countarfactuals.objectives import dominated_by, nondominated, pareto_layers
 from countarfactuals.parameters import RandomState, check_choice, check_int
 
-_STAGES, _POOL, _NEAR = 8, 800, 50
+_STAGES, _POOL, _NEAR = 8, 600, 50
 _SHARE_DRAWN, _SETS = 0.15, 10  # of a pool, at least; different choices of features that change
+_SHARE_OF_TREES = 0.25  # that a stage draws from: few draws need no more
 _NEIGHBOURS_TRIED = 10
 _BELOW_ALL = 0.05  # worth of plausibility among candidates beside that among real rows, where all are implausible
 _CAUTION = 2.0  # power of P(valid): leaves are small and their shares optimistic
@@ -143,7 +145,8 @@ class ARFExplainer(Explainer):
     def _sample(self, problem: Problem, leaves: LeafTable, importance: np.ndarray | None) -> None:
         free = self._free_sets(problem, _PAPER_ITERATIONS, importance)
         bases = np.repeat(problem.x[None], len(free), axis=0)
-        rows = admissible(problem, draws(problem, leaves, bases, free, _PAPER_DRAWS))
+        forest = problem.background.plausibility.forest.forest_
+        rows = admissible(problem, draws(problem, leaves, bases, free, _PAPER_DRAWS, forest))
         rows = rows[first_of_each(rows)]
         problem.evaluate(rows[problem.is_candidate(rows)])
 
@@ -174,15 +177,16 @@ class ARFExplainer(Explainer):
         found = np.empty((0, len(problem.x)))
         values = np.empty((0, len(problem.objective_names)))
         tried: set[bytes] = set()
+        plausibility = problem.background.plausibility
         for stage in range(_STAGES):
-            pool = self._pool(problem, leaves, found, near, unit, importance)
+            pool = self._pool(problem, leaves, stage, found, near, unit, importance)
             pool = pool[[row.tobytes() not in tried for row in pool]]
             if len(pool) == 0:
                 continue
-            measure, p_valid = problem.background.plausibility.judge(pool, shares)
-            objectives = problem.objectives(pool, measure)
+            measure, p_valid = plausibility.judge(pool, shares)
             plausible = measure >= problem.least_measure
-            pool, objectives, p_valid = pool[plausible], objectives[plausible], p_valid[plausible]
+            pool, p_valid = pool[plausible], p_valid[plausible]
+            objectives = problem.objectives(pool, measure[plausible])
             n = math.ceil(problem.left / (_STAGES - stage))
             chosen = _choose(problem, objectives, p_valid**_CAUTION, values, n)
             pool, objectives = pool[chosen], objectives[chosen]
@@ -203,6 +207,7 @@ class ARFExplainer(Explainer):
         self,
         problem: Problem,
         leaves: LeafTable,
+        stage: int,
         found: np.ndarray,
         near: np.ndarray,
         unit: np.ndarray,
@@ -223,10 +228,18 @@ class ARFExplainer(Explainer):
         if len(free):
             bases = bases[rng.integers(len(bases), size=len(free))]
             n_each = max(1, (_POOL - len(rows)) // _SETS)
-            rows = np.concatenate([rows, draws(problem, leaves, bases, free, n_each)])
+            rows = np.concatenate([rows, draws(problem, leaves, bases, free, n_each, _trees(problem, stage))])
         rows = admissible(problem, rows)
         rows = rows[first_of_each(rows)] if len(rows) else rows
         return rows[problem.is_candidate(rows)]
+
+
+def _trees(problem: Problem, stage: int) -> Forest:
+    """The trees that a stage draws from: some at a time, all of them over the stages."""
+    forest: Forest = problem.background.plausibility.forest.forest_
+    n = math.ceil(_SHARE_OF_TREES * forest.n_trees)
+    start = stage * n % forest.n_trees
+    return some_trees(forest, start, min(start + n, forest.n_trees))
 
 
 def _worth(importance: np.ndarray, unit: np.ndarray, units: np.ndarray) -> np.ndarray:

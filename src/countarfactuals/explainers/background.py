@@ -53,6 +53,11 @@ class Background:
         return np.nanmax(self.matrix, axis=0)
 
     @cached_property
+    def distinct(self) -> tuple[np.ndarray, ...]:
+        """The values that occur in each column, ascending."""
+        return tuple(np.unique(column[~np.isnan(column)]) for column in self.matrix.T)
+
+    @cached_property
     def step(self) -> np.ndarray:
         """Distance of grid points of each column, 0 for full precision."""
         return np.array([column.step for column in self.schema.columns])

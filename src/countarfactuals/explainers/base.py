@@ -170,6 +170,10 @@ class Explainer(BaseEstimator):
             raise ModelTypeError("No model was given. Pass one, or `outcome='observed'` to explain y itself.")
         if self.density is not None and not isinstance(self.density, AdversarialRandomForest):
             raise ParameterError(f"density must be an AdversarialRandomForest or None, got {self.density!r}.")
+        if self.extra_objectives is not None and not isinstance(self.extra_objectives, Mapping):
+            raise ParameterError(
+                f"extra_objectives must be a dict of names and functions, got {self.extra_objectives!r}."
+            )
         for name, function in {"distance": self.distance, **(self.extra_objectives or {})}.items():
             if function is not None and not callable(function):
                 raise ParameterError(f"The objective {name!r} must be callable (rows, x) → numbers, got {function!r}.")

@@ -8,11 +8,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
-from countarfactuals.constraints import Limits
 from countarfactuals.counterfactuals import Diagnosis
 from countarfactuals.explainers.problem import Problem, first_of_each
 from countarfactuals.explainers.proposals import admissible, crossings, unit_of
@@ -52,15 +52,14 @@ def _lifting(problem: Problem) -> dict[str, int]:
     """By constraint, how many of the candidates that only it forbids reach the goal."""
     background = problem.background
     donors = background.matrix[background.with_outcome(problem.goal)]
-    names = [name for name in problem.limits.names if not name.startswith("missing: ")]
-    if len(donors) == 0 or not names:
+    if len(donors) == 0:
         return {}
     _, near = problem.gower.nearest(problem.x[None], donors, _NEAR)
-    candidates = {name: _only_forbidden(problem, problem.limits.without(name), donors[near[0]]) for name in names}
+    candidates = {name: _forbidden_by(problem, looser, donors[near[0]]) for name, looser in _looser(problem).items()}
     candidates = {name: rows for name, rows in candidates.items() if len(rows)}
     found: dict[str, int] = {}
     for k, (name, rows) in enumerate(candidates.items()):
-        share = max(1, problem.left // (len(candidates) - k)) if problem.left else 0
+        share = max(1, problem.left // (len(candidates) - k)) if problem.left > 0 else 0
         scores = background.predictor.scores(rows[:share])
         problem.n_evaluated += len(scores)
         count = int(problem.goal.reached(scores).sum())
@@ -68,11 +67,31 @@ def _lifting(problem: Problem) -> dict[str, int]:
     return found
 
 
-def _only_forbidden(problem: Problem, limits: Limits, donors: np.ndarray) -> np.ndarray:
-    """Crossings that obey these limits, which lack one constraint, but not the problem's own; few changes first."""
-    looser = replace(problem, limits=limits)
-    rows = crossings(problem.x[None], limits.keep_allowed(donors), _PER_CONSTRAINT, unit_of(limits), problem.rng)
-    rows = admissible(looser, np.concatenate([rows, limits.keep_allowed(donors)]))
+def _looser(problem: Problem) -> dict[str, Problem]:
+    """The same problem without each of its constraints in turn, and of the explainer's own conditions."""
+    names = [name for name in problem.limits.names if not name.startswith("missing: ")]
+    looser = {name: replace(problem, limits=problem.limits.without(name)) for name in names}
+    if problem.least_measure > -math.inf:
+        looser["min_plausibility"] = replace(problem, least_measure=-math.inf)
+    if not problem.allow_real_rows:
+        looser["allow_real_rows"] = replace(problem, allow_real_rows=True)
+    return looser
+
+
+def _forbidden_by(problem: Problem, looser: Problem, donors: np.ndarray) -> np.ndarray:
+    """Crossings of x with donors that the looser problem takes for candidates and the problem itself does not."""
+    limits = looser.limits
+    donors = limits.keep_allowed(donors)
+    rows = crossings(problem.x[None], donors, _PER_CONSTRAINT, unit_of(limits), problem.rng)
+    rows = admissible(looser, np.concatenate([rows, donors]))
     rows = rows[first_of_each(rows)]
-    rows = rows[looser.is_candidate(rows)]
-    return rows[~problem.limits.hold(rows)]
+    rows = rows[_is_admitted(looser, rows)]
+    return rows[~_is_admitted(problem, rows)]
+
+
+def _is_admitted(problem: Problem, rows: np.ndarray) -> np.ndarray:
+    """Which rows would be counterfactuals if they reached the goal."""
+    good = problem.is_candidate(rows)
+    if problem.least_measure > -math.inf and good.any():
+        good[good] = problem.background.plausibility(rows[good]) >= problem.least_measure
+    return good

@@ -33,11 +33,8 @@ def _grid(problem: Problem, j: int, most: int) -> np.ndarray:
     """Up to `most` values of a column that may replace x's own."""
     if not problem.limits.may_change[j]:
         return np.empty(0)
-    values = problem.background.matrix[:, j]
-    values = np.unique(values[~np.isnan(values)])
-    allowed = np.repeat(problem.x[None], len(values), axis=0)
-    allowed[:, j] = values
-    values = values[problem.limits.allowed_cells(allowed)[:, j] & (values != problem.x[j])]
+    values = problem.background.distinct[j]
+    values = values[problem.limits.allowed_values(j, values) & (values != problem.x[j])]
     if len(values) <= most:
         return values
     return values[np.round(np.linspace(0, len(values) - 1, most)).astype(np.int64)]

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Hashable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from tqdm.auto import tqdm
 
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
-from countarfactuals.exceptions import DataError
+from countarfactuals.exceptions import DataError, DataTypeError, ModelError
 
 if TYPE_CHECKING:
     from countarfactuals.explainers.base import Explainer
@@ -42,6 +43,7 @@ def explain_rows(
 ) -> CounterfactualsBatch:
     """Explain every row of a frame."""
     tasks, labels = _read(explainer, X, on_error)
+    _check_request(explainer, tasks, target, constraints)
     deadline = None if time_budget is None else time.monotonic() + time_budget
     done: dict[int, Counterfactuals] = {}
     bar = tqdm(total=len(tasks), disable=not (progress and _is_watched()), unit="row", desc="explaining")
@@ -66,25 +68,29 @@ def explain_rows(
 def _read(explainer: Explainer, X: Any, on_error: str) -> tuple[list[Task], list[Hashable]]:
     """The encoded rows; where the frame as a whole can not be read, row by row, so that a bad row costs itself only."""
     schema = explainer.schema_
+    schema.check_columns(X)  # wrong columns are the frame's fault, not a row's
     labels = X.index.tolist() if isinstance(X, pd.DataFrame) else list(range(len(X)))
     try:
-        return list(enumerate(schema.encode(X))), labels
-    except DataError as error:
-        if on_error == "raise" or len(labels) < 2:
+        return list(enumerate(explainer.background_.representable(schema.encode(X)))), labels
+    except (DataError, DataTypeError):
+        if on_error == "raise":
             raise
-        whole = error
     tasks: list[Task] = []
-    n_bad = 0
     for position in range(len(labels)):
+        row = X.iloc[[position]] if isinstance(X, pd.DataFrame) else X[position : position + 1]
         try:
-            row = X.iloc[[position]] if isinstance(X, pd.DataFrame) else X[position : position + 1]
-            tasks.append((position, schema.encode(row)[0]))
-        except DataError as error:
+            tasks.append((position, explainer.background_.representable(schema.encode(row))[0]))
+        except (DataError, DataTypeError) as error:
             tasks.append((position, error))
-            n_bad += 1
-    if n_bad == len(labels):
-        raise whole  # the frame is at fault, not its rows
     return tasks, labels
+
+
+def _check_request(explainer: Explainer, tasks: list[Task], target: Any, constraints: Constraints) -> None:
+    """Refuse at once a target or constraints that no row could have: a misspelt name would fail for each of them."""
+    row = next((row for _, row in tasks if isinstance(row, np.ndarray)), None)
+    if row is not None:
+        with suppress(ModelError):
+            explainer.problem(row, target, constraints)
 
 
 def _one_by_one(
@@ -135,11 +141,11 @@ def _explain_there(path: str, position: int, row: Any, on_error: str) -> tuple[i
 
 
 def explain_one(
-    explainer: Explainer, row: np.ndarray | DataError, target: Any, constraints: Constraints, on_error: str
+    explainer: Explainer, row: np.ndarray | Exception, target: Any, constraints: Constraints, on_error: str
 ) -> Counterfactuals:
     """The result of one row, or what went wrong."""
     try:
-        if isinstance(row, DataError):
+        if isinstance(row, Exception):
             raise row
         return explainer._explain(row, target, constraints)
     except Exception as error:
@@ -147,7 +153,7 @@ def explain_one(
             raise
         return Counterfactuals.empty(
             explainer.schema_,
-            None if isinstance(row, DataError) else row,
+            None if isinstance(row, Exception) else row,
             target=str(target) if target is not None else "the other class",
             method=explainer.method,
             status="error",

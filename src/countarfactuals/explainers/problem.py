@@ -93,7 +93,8 @@ class Problem:
     @property
     def _give_up_at(self) -> int:
         """After how many evaluations without success the rest is kept: to try what lifting a constraint would give."""
-        can_be_lifted = any(not name.startswith("missing: ") for name in self.limits.names)
+        is_limited = any(not name.startswith("missing: ") for name in self.limits.names)
+        can_be_lifted = is_limited or self.least_measure > -math.inf or not self.allow_real_rows
         return math.ceil(_GIVE_UP_AT * self.budget) if can_be_lifted else self.budget
 
     def is_counterfactual(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, PRESENT, Evidence, leaf_weights
+from countarfactuals.arf.forest import Forest
 from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.arf.sampling import draw_rows
 from countarfactuals.constraints import Limits
@@ -42,8 +43,10 @@ def crossings(rows: np.ndarray, donors: np.ndarray, n: int, unit: np.ndarray, rn
     return np.where(differs & (order <= limit[:, None]), donor, child)
 
 
-def draws(problem: Problem, leaves: LeafTable, bases: np.ndarray, free: np.ndarray, n_each: int) -> np.ndarray:
-    """`n_each` rows for each base row whose `free` columns are redrawn given the others, from the leaves as weighed.
+def draws(
+    problem: Problem, leaves: LeafTable, bases: np.ndarray, free: np.ndarray, n_each: int, trees: Forest
+) -> np.ndarray:
+    """`n_each` rows for each base row, whose `free` columns are redrawn given the others from the leaves as weighed.
 
     Bases that the forest holds for impossible give none.
     """
@@ -61,14 +64,14 @@ def draws(problem: Problem, leaves: LeafTable, bases: np.ndarray, free: np.ndarr
         low.extend(end[0] for end in ends)
         high.extend(end[1] for end in ends)
     evidence = evidence._replace(low=np.array(low, np.float64), high=np.array(high, np.float64))
-    weights = leaf_weights(forest.forest_, leaves, evidence)
+    weights = leaf_weights(trees, leaves, evidence)
     possible = np.flatnonzero(weights.log_total > -np.inf)
     if len(possible) == 0 or n_each == 0:
         return np.empty((0, p))
     if len(possible) < len(bases):
-        return draws(problem, leaves, bases[possible], free[possible], n_each)
+        return draws(problem, leaves, bases[possible], free[possible], n_each, trees)
     step = np.array([column.step for column in forest.schema_.columns])
-    rows = draw_rows(forest.forest_, leaves, evidence, weights, step, n_each, problem.rng, 1)[:, :p]
+    rows = draw_rows(trees, leaves, evidence, weights, step, n_each, problem.rng, 1)[:, :p]
     low_end, high_end = problem.background.low, problem.background.high
     return np.where(np.repeat(free, n_each, axis=0), np.clip(rows, low_end, high_end), np.repeat(bases, n_each, axis=0))
 

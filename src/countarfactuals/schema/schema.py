@@ -101,6 +101,10 @@ class Schema:
                 matrix[:, j] = check_finite(plain, column.name)
         return matrix
 
+    def check_columns(self, X: Any) -> None:
+        """Refuse a frame that has not just the schema's columns; its cells are not looked at."""
+        self._find(read(X), subset=False)
+
     def present(self, X: Any) -> tuple[int, ...]:
         """Positions, ascending, of the schema's columns that `X` has."""
         return tuple(sorted(self._find(read(X), subset=True)))

@@ -1,0 +1,43 @@
+"""The explainers that the contract binds. A new method joins by one more entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from countarfactuals import AdversarialRandomForest, make_explainer
+
+
+class Method(NamedTuple):
+    """An explainer, and what it does not promise.
+
+    Parameters
+    ----------
+    name : for the reports of tests.
+    make : (model, **parameters of `Explainer`) to an explainer, with a forest that is small unless one is given.
+    is_pareto : whether no row of a result dominates another.
+    invents_rows : whether it finds rows that are not in the data.
+    """
+
+    name: str
+    make: Callable[..., Any]
+    is_pareto: bool = True
+    invents_rows: bool = True
+
+
+def small(method: str, **own: Any) -> Callable[..., Any]:
+    def make(model: Any, **parameters: Any) -> Any:
+        density = AdversarialRandomForest(n_estimators=10, min_samples_leaf=10)
+        return make_explainer(method, model, **{"density": density, "random_state": 1, **own, **parameters})
+
+    return make
+
+
+METHODS = [
+    Method("arf", small("arf")),
+    Method("arf, as in the paper", small("arf", preset="paper")),
+]
+BY_NAME = {method.name: method for method in METHODS}
+every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
