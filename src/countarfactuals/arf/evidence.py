@@ -252,7 +252,7 @@ def _walk(forest, leaves, evidence, plan, listing):  # type: ignore[no-untyped-d
         if plan.one_leaf:
             n_visits = _reach_one(forest, evidence.value, tree, visitor, visited)
         else:
-            visitor, visited, n_visits = _reach_some(forest, evidence, tree, visitor, visited)
+            visitor, visited, n_visits = _reach_some(forest, leaves.log_weight, evidence, tree, visitor, visited)
         if len(log_visit) < n_visits:
             order, log_visit = np.empty(len(visitor), np.int32), np.empty(len(visitor))
         _order_by_leaf(visited, n_visits, forest.leaf_start[tree], forest.leaf_start[tree + 1], order)
@@ -343,16 +343,14 @@ def _reach_one(forest, value, tree, visitor, visited):  # type: ignore[no-untype
 
 
 @njit(nogil=True, cache=True)
-def _reach_some(forest, evidence, tree, visitor, visited):  # type: ignore[no-untyped-def]
-    """The leaves of each condition, one condition after the other; the lists of visits are grown as needed."""
-    feature, threshold, child, kind, value = (
-        forest.feature,
-        forest.threshold,
-        forest.child,
-        evidence.kind,
-        evidence.value,
-    )
-    waiting = np.empty(forest.depth + 2, np.int32)
+def _reach_some(forest, log_weight, evidence, tree, visitor, visited):  # type: ignore[no-untyped-def]
+    """The leaves of each condition, one condition after the other; the lists of visits are grown as needed.
+
+    Leaves without weight are left out.
+    """
+    feature, threshold, child = forest.feature, forest.threshold, forest.child
+    kind, value = evidence.kind, evidence.value
+    waiting = np.empty(forest.depth + 2, np.uint64)
     n_leaves, n_visits = forest.leaf_start[tree + 1] - forest.leaf_start[tree], 0
     for i in range(len(value)):
         while n_visits + n_leaves > len(visitor):
@@ -360,24 +358,25 @@ def _reach_some(forest, evidence, tree, visitor, visited):  # type: ignore[no-un
         waiting[0], n_waiting = forest.root[tree], 1
         while n_waiting > 0:
             n_waiting -= 1
-            node = waiting[n_waiting]
+            node, is_open = waiting[n_waiting], True
             j = feature[node]
             while j >= 0:
-                go_left, go_right = value[i, j] <= threshold[node], value[i, j] > threshold[node]
+                x = value[i, np.uint64(j)]
+                go_left, go_right = x <= threshold[node], x > threshold[node]
                 if not (go_left | go_right):  # no point at a cut: a NaN on one side
-                    if kind[i, j] == FREE:
+                    if kind[i, np.uint64(j)] == FREE:
                         go_left = go_right = True
                     else:
                         go_left, go_right = _open_branches(forest, evidence, i, node)
                 if go_left and go_right:
-                    waiting[n_waiting] = child[node] + 1
+                    waiting[n_waiting] = np.uint64(child[node] + 1)
                     n_waiting += 1
                 elif not (go_left or go_right):
-                    node = -1
+                    is_open = False
                     break
-                node = child[node] + (not go_left)
+                node = np.uint64(child[node] + (not go_left))
                 j = feature[node]
-            if node >= 0:
+            if is_open and log_weight[np.uint64(child[node])] > -math.inf:
                 visitor[n_visits], visited[n_visits] = i, child[node]
                 n_visits += 1
     return visitor, visited, n_visits

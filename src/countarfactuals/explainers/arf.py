@@ -32,12 +32,13 @@ from countarfactuals.explainers.proposals import admissible, crossings, draws, u
 from countarfactuals.objectives import dominated_by, nondominated, pareto_layers
 from countarfactuals.parameters import RandomState, check_choice, check_int
 
-_STAGES, _POOL, _NEAR = 8, 600, 50
+_STAGES, _POOL, _NEAR = 7, 600, 50
 _SHARE_DRAWN, _SETS = 0.15, 10  # of a pool, at least; different choices of features that change
 _SHARE_OF_TREES = 0.25  # that a stage draws from: few draws need no more
 _NEIGHBOURS_TRIED = 10
 _BELOW_ALL = 0.05  # worth of plausibility among candidates beside that among real rows, where all are implausible
 _CAUTION = 2.0  # power of P(valid): leaves are small and their shares optimistic
+_NEGLIGIBLE = 1e-6
 _PAPER_ITERATIONS, _PAPER_DRAWS = 50, 20
 
 
@@ -135,7 +136,8 @@ class ARFExplainer(Explainer):
         """The leaves, weighed by their share of rows with the outcome and, if asked, by their closeness to x."""
         leaves: LeafTable = problem.background.plausibility.forest.leaves_
         with np.errstate(divide="ignore"):
-            log_weight = leaves.log_weight + np.log(shares)
+            # leaves that all but exclude the outcome would only cost time
+            log_weight = leaves.log_weight + np.log(np.where(shares > _NEGLIGIBLE * shares.max(), shares, 0.0))
         if self.leaf_selection == "closeness":
             log_weight = log_weight + np.log(_closeness(problem, leaves))
         return leaves._replace(log_weight=log_weight)
