@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,7 +21,6 @@ from sklearn.base import clone
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.evidence import Evidence, leaf_weights, log_sum_columns, tree_log_weights, visits
 from countarfactuals.arf.leaves import LeafTable, first_columns
-from countarfactuals.exceptions import DensityWarning
 
 MEASURES = {"median": "median of the trees' log densities", "density": "log density"}
 _HELD_OUT, _FEWEST_ROWS, _SIBLING_TREES = 0.2, 50, 30
@@ -145,7 +143,5 @@ def held_out_measure(
         min_samples_leaf=forest.min_samples_leaf_,
         random_state=int(rng.integers(2**32)),
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DensityWarning)  # the forest itself has said so already
-        sibling.fit_encoded(forest.schema_, matrix[seen])
+    sibling.fit_encoded(forest.schema_, matrix[seen], quiet=True)  # the forest itself has warned already
     return np.sort(measure(sibling, matrix[held_out][:, :n_features], kind))

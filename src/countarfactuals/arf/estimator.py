@@ -165,8 +165,8 @@ class AdversarialRandomForest(BaseEstimator):
         schema = Schema.infer(X)
         return self.fit_encoded(schema, schema.encode(X))
 
-    def fit_encoded(self, schema: Schema, matrix: np.ndarray) -> Self:
-        """Train on a matrix in the codes of a schema, for those who have it already."""
+    def fit_encoded(self, schema: Schema, matrix: np.ndarray, *, quiet: bool = False) -> Self:
+        """Train on a matrix in the codes of a schema, for those who have it already; `quiet` warns of nothing."""
         options = leaf_options(self.family, self.leaf_fit, self.finite_bounds, self.epsilon, self.alpha)
         check_n_jobs(self.n_jobs)
         n = len(matrix)
@@ -189,7 +189,8 @@ class AdversarialRandomForest(BaseEstimator):
         forest = with_columns(training.growth.forest, grown_on)
         leaves = fit_leaves(forest, training.growth.members, matrix, layout, options, self.n_jobs)
         self._set_fitted(schema, forest, leaves, training.accuracies, settings.min_real)
-        self._warn_if_distinguishable()
+        if not quiet:
+            self._warn_if_distinguishable()
         return self
 
     def _columns_to_split(self, schema: Schema) -> np.ndarray:

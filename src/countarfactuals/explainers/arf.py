@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,7 @@ import numpy as np
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.forest import Forest, some_trees
 from countarfactuals.arf.leaves import LeafTable
+from countarfactuals.constraints import Constraints
 from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.importance import local_importance
 from countarfactuals.explainers.improvement import most_promising
@@ -32,7 +34,8 @@ from countarfactuals.explainers.proposals import admissible, crossings, draws, u
 from countarfactuals.objectives import dominated_by, nondominated, pareto_layers
 from countarfactuals.parameters import RandomState, check_choice, check_int
 
-_STAGES, _POOL, _NEAR = 7, 600, 50
+_STAGES, _NEAR = 7, 50
+_POOL, _FEW_FEATURES = 600, 5  # candidates per stage; twice as many where few features leave many of them dominated
 _SHARE_DRAWN, _SETS = 0.15, 10  # of a pool, at least; different choices of features that change
 _SHARE_OF_TREES = 0.25  # that a stage draws from: few draws need no more
 _NEIGHBOURS_TRIED = 10
@@ -50,7 +53,7 @@ class ARFExplainer(Explainer):
     model, density, max_evaluations, classes, task, outcome, distance, extra_objectives, measure, min_plausibility,
     allow_real_rows, trade_off, n_jobs, random_state : see `Explainer`.
     max_changed : int or None
-        Most features that a draw may change; None means min(⌈√p⌉ + 3, p). `Constraints(max_changed=…)` limits results.
+        Most features that a counterfactual may change. None limits draws only, to min(⌈√p⌉ + 3, p) features each.
     feature_selection : "importance", "random" or "top"
         Which features a draw may change: by chance that grows with local importance, any, or the most important ones.
     leaf_selection : "coverage" or "closeness"
@@ -123,8 +126,17 @@ class ARFExplainer(Explainer):
     def _splits_on_scores(self) -> bool:
         return self.preset == "paper"
 
+    def problem(self, x: np.ndarray, target: Any, constraints: Constraints) -> Problem:
+        """The problem of an encoded row; `max_changed` of the explainer limits every result."""
+        if self.max_changed is not None:
+            most = min(self.max_changed, constraints.max_changed or self.max_changed)
+            constraints = replace(constraints, max_changed=most)
+        return super().problem(x, target, constraints)
+
     def _search(self, problem: Problem) -> None:
         shares = problem.background.goal_shares(problem.goal)
+        if shares.max() == 0.0:  # no real row comes near the outcome: any leaf may lead there
+            shares = np.ones(len(shares))
         leaves = self._weighed(problem, shares)
         importance = None if self.feature_selection == "random" else local_importance(problem)
         if self.preset == "paper":
@@ -176,9 +188,10 @@ class ARFExplainer(Explainer):
         near = _nearest_with_outcome(problem)
         unit = unit_of(problem.limits)
         self._try_neighbours(problem, near)
-        found = np.empty((0, len(problem.x)))
-        values = np.empty((0, len(problem.objective_names)))
-        tried: set[bytes] = set()
+        tried_rows, scores = problem.ledger()
+        tried = {row.tobytes() for row in tried_rows}
+        found = tried_rows[problem.is_counterfactual(tried_rows, scores)]
+        values = problem.objectives(found)
         plausibility = problem.background.plausibility
         for stage in range(_STAGES):
             pool = self._pool(problem, leaves, stage, found, near, unit, importance)
@@ -202,7 +215,7 @@ class ARFExplainer(Explainer):
     def _try_neighbours(self, problem: Problem, near: np.ndarray) -> None:
         """Evaluate the nearest rows with the outcome as they are: where they are allowed, there is no empty result."""
         rows = admissible(problem, near[: max(1, min(_NEIGHBOURS_TRIED, problem.left // 10))])
-        rows = rows[first_of_each(rows)] if len(rows) else rows
+        rows = rows[first_of_each(rows)]
         problem.evaluate(rows[problem.is_candidate(rows)])
 
     def _pool(
@@ -217,22 +230,28 @@ class ARFExplainer(Explainer):
     ) -> np.ndarray:
         """New candidates: crossings, and draws for the rest of the pool, as few columns allow few crossings."""
         x, rng = problem.x[None], problem.rng
-        n = round((1.0 - _SHARE_DRAWN) * _POOL)
+        size = 2 * _POOL if x.shape[1] <= _FEW_FEATURES else _POOL
+        n = round((1.0 - _SHARE_DRAWN) * size)
         if len(found) == 0:
-            parts = [crossings(x, near, n, unit, rng)]
+            first = crossings(x, near, n // 2, unit, rng)
+            # what no single neighbour has, two may have together
+            parts = [
+                first,
+                crossings(first, near, n // 2, unit, rng) if stage else crossings(x, near, n // 2, unit, rng),
+            ]
             bases = x
         else:
             parts = [crossings(found, donors, n // 3, unit, rng) for donors in (found, x, near)]
             bases = np.concatenate([found, np.repeat(x, len(found), axis=0)])
         rows = np.concatenate(parts)
-        rows = rows[first_of_each(rows)] if len(rows) else rows
+        rows = rows[first_of_each(rows)]
         free = self._free_sets(problem, _SETS, importance)
         if len(free):
             bases = bases[rng.integers(len(bases), size=len(free))]
-            n_each = max(1, (_POOL - len(rows)) // _SETS)
+            n_each = max(1, (size - len(rows)) // _SETS)
             rows = np.concatenate([rows, draws(problem, leaves, bases, free, n_each, _trees(problem, stage))])
         rows = admissible(problem, rows)
-        rows = rows[first_of_each(rows)] if len(rows) else rows
+        rows = rows[first_of_each(rows)]
         return rows[problem.is_candidate(rows)]
 
 
@@ -254,8 +273,9 @@ def _nearest_with_outcome(problem: Problem) -> np.ndarray:
     """The real rows with the outcome that are nearest to x, as far as the constraints let x become like them."""
     background = problem.background
     real = background.matrix[background.with_outcome(problem.goal)]
-    if len(real) == 0:
-        return real
+    if len(real) == 0:  # then those that come closest to it
+        real = background.matrix[np.argsort(problem.goal.distance(background.scores), kind="stable")[: 10 * _NEAR]]
+        return problem.limits.keep_allowed(real)
     real = problem.limits.keep_allowed(real)
     _, places = problem.gower.nearest(problem.x[None], real, _NEAR)
     return real[places[0]]
@@ -272,6 +292,8 @@ def _closeness(problem: Problem, leaves: LeafTable) -> np.ndarray:
 def _choose(problem: Problem, objectives: np.ndarray, p_valid: np.ndarray, found: np.ndarray, n: int) -> np.ndarray:
     """Which candidates to evaluate: by promise, and where that is exhausted, by Pareto layer."""
     p, rng = len(problem.x), problem.rng
+    if len(found) == 0 and len(p_valid) and p_valid.min() == p_valid.max():  # the forest knows nothing of the outcome
+        return rng.permutation(len(objectives))[:n]
     chosen = np.empty(0, np.int64)
     if objectives.shape[1] == 3 and problem.distance is None:
         implausibility = _implausibility(problem, np.concatenate([objectives[:, 2], found[:, 2]]))

@@ -15,10 +15,13 @@ import numpy as np
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.evidence import ANY_OF, INTERVALS, Evidence
 from countarfactuals.arf.truncnorm import log_interval_mass
+from countarfactuals.exceptions import DataError
 from countarfactuals.objectives import Gower
 from countarfactuals.plausibility import Plausibility
 from countarfactuals.prediction import Goal, Predictor
 from countarfactuals.schema import Column, Kind, Schema
+
+_GOALS_KEPT = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +61,6 @@ class Background:
         return tuple(np.unique(column[~np.isnan(column)]) for column in self.matrix.T)
 
     @cached_property
-    def step(self) -> np.ndarray:
-        """Distance of grid points of each column, 0 for full precision."""
-        return np.array([column.step for column in self.schema.columns])
-
-    @cached_property
     def _narrow(self) -> dict[int, type[np.floating]]:
         """Columns of floats that hold fewer digits than the matrix."""
         kinds = {j: column.stored_as for j, column in enumerate(self.schema.columns) if column.kind is Kind.REAL}
@@ -76,6 +74,17 @@ class Background:
             rows[:, j] = rows[:, j].astype(kind)
         return rows
 
+    def check_whole(self, rows: np.ndarray) -> np.ndarray:
+        """The rows, whose integers must be whole: a frame would round them, and `fixed` would not hold."""
+        for j, column in enumerate(self.schema.columns):
+            fractions = rows[(rows[:, j] != np.rint(rows[:, j])) & ~np.isnan(rows[:, j]), j]
+            if column.kind is Kind.INTEGER and len(fractions):
+                raise DataError(
+                    f"Column {column.name!r} held integers in the training data, got {fractions[0]:g}. Pass a whole "
+                    "number, or fit with a column of floats."
+                )
+        return rows
+
     def with_outcome(self, goal: Goal) -> np.ndarray:
         """Positions of the real rows that reach the goal."""
         return np.flatnonzero(goal.reached(self.scores))
@@ -84,6 +93,8 @@ class Background:
         """The share of rows with the outcome in each leaf, as the forest has it; 1 if it knows no scores."""
         key = goal.key()
         if key not in self._shares:
+            if len(self._shares) >= _GOALS_KEPT:
+                self._shares.clear()
             self._shares[key] = self._goal_shares(goal)
         return self._shares[key]
 
@@ -146,16 +157,25 @@ def goal_evidence(forest: AdversarialRandomForest, predictor: Predictor, goal: G
         return None
     evidence = Evidence.empty(1, n_columns)
     if goal.wins or not forest.schema_.columns[first].is_number:
-        several = predictor.task == "multiclass"
-        code = float(goal.column if several else goal.low > predictor.threshold)
-        column, kind, low, high = n_columns - 1, ANY_OF, code, code  # the predicted or observed class stands last
+        levels = _wanted_levels(predictor, goal)
+        column = n_columns - 1  # the predicted or observed class stands last
+        evidence.kind[0, column], evidence.stop[0, column] = ANY_OF, len(levels)
+        return evidence._replace(low=levels, high=levels)
     else:
         # a leaf's distribution of a probability goes beyond 0 and 1: what lies there belongs to the ends
         low = -math.inf if predictor.is_probability and goal.low <= 0.0 else goal.low
         high = math.inf if predictor.is_probability and goal.high >= 1.0 else goal.high
-        column, kind = first + goal.column, INTERVALS
-    evidence.kind[0, column], evidence.start[0, column], evidence.stop[0, column] = kind, 0, 1
+        column = first + goal.column
+    evidence.kind[0, column], evidence.stop[0, column] = INTERVALS, 1
     return evidence._replace(low=np.array([low]), high=np.array([high]))
+
+
+def _wanted_levels(predictor: Predictor, goal: Goal) -> np.ndarray:
+    """The classes that lead to the goal: the one whose probability shall be high, or all but it."""
+    n_classes = len(predictor.classes)
+    position = goal.column if predictor.task == "multiclass" else 1
+    wants_it = goal.wins or goal.low + goal.high >= 1.0
+    return np.array([code for code in range(n_classes) if (code == position) == wants_it], np.float64)
 
 
 def canonical(rows: np.ndarray) -> np.ndarray:

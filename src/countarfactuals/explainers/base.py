@@ -24,6 +24,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.arf.options import column_names
 from countarfactuals.constraints import Constraints, as_constraints
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
 from countarfactuals.exceptions import (
@@ -57,7 +58,6 @@ _TAKEN = {"validity", "proximity", "sparsity", "plausibility", "log_density", "t
 _OBSERVED_NOTE = (
     "Judged by the observed outcome: the forest's own probability of it decides what counts as reached, not the model."
 )
-_EXTRAPOLATION_NOTE = "No real row reaches the target: every counterfactual extrapolates."
 
 
 class Explainer(BaseEstimator):
@@ -164,6 +164,7 @@ class Explainer(BaseEstimator):
         check_choice("measure", self.measure, (None, *MEASURES))
         check_float("min_plausibility", self.min_plausibility, 0.0, 1.0)
         check_n_jobs(self.n_jobs)
+        check_choice("allow_real_rows", self.allow_real_rows, (True, False))
         if self.trade_off is not None:
             check_float("trade_off", self.trade_off, 0.0, 1.0, "None or ")
         if self.model is None and self.outcome == "predicted":
@@ -173,6 +174,10 @@ class Explainer(BaseEstimator):
         if self.extra_objectives is not None and not isinstance(self.extra_objectives, Mapping):
             raise ParameterError(
                 f"extra_objectives must be a dict of names and functions, got {self.extra_objectives!r}."
+            )
+        if self.outcome == "observed" and hasattr(self.density, "forest_"):
+            raise ParameterError(
+                "With outcome='observed' the forest must learn y too. Pass an unfitted `density` with its settings."
             )
         for name, function in {"distance": self.distance, **(self.extra_objectives or {})}.items():
             if function is not None and not callable(function):
@@ -206,6 +211,7 @@ class Explainer(BaseEstimator):
         if self.density is not None and hasattr(self.density, "forest_"):
             known = self.density.schema_.columns
             p, names = len(schema.columns), [column.name for column in known]
+            expected = full_schema.columns[: len(known)]
             if [c.name for c in schema.columns] != names[:p] or names not in (
                 list(schema.names),
                 list(full_schema.names),
@@ -214,12 +220,22 @@ class Explainer(BaseEstimator):
                     f"The given density has the columns {listed(names)}. Its first columns must be the features, "
                     f"{listed(schema.names)}, in this order; after them may stand {listed(full_schema.names[p:])}."
                 )
-            if any(own.levels != other.levels for own, other in zip(schema.columns, known, strict=False)):
-                raise DataError("The given density knows other levels than the data. Fit it to the same frame.")
+            other = [
+                own.name
+                for own, given in zip(expected, known, strict=True)
+                if (own.kind, own.levels) != (given.kind, given.levels)
+                or (own.step != given.step and own in schema.columns)
+            ]
+            if other:
+                raise DataError(
+                    f"The given density has other kinds, levels or decimals than the data in {listed(other)}. Fit it "
+                    "to the same frame, or let the explainer fit its own."
+                )
             return self.density
         forest = self._unfitted_forest(seed)
         scores = full_schema.names[len(schema.columns) :]
-        forest.set_params(**{"always_split" if self._splits_on_scores() else "never_split": scores})
+        parameter = "always_split" if self._splits_on_scores() else "never_split"
+        forest.set_params(**{parameter: (*column_names(parameter, getattr(forest, parameter)), *scores)})
         return forest.fit_encoded(full_schema, full)
 
     # Explaining
@@ -269,17 +285,15 @@ class Explainer(BaseEstimator):
         problem = self.problem(x, target, constraints)
         already = bool(problem.goal.reached(problem.x_scores[None])[0])
         chosen: np.ndarray | None = None
-        diagnosis = None
         if not already:
             with suppress(GiveUp):
                 chosen = self._search(problem)
-            if not problem.found:
-                diagnosis = diagnose(problem)
-        return self._result(problem, chosen, already, diagnosis, constraints, started)
+        return self._result(problem, chosen, already, constraints, started)
 
     def problem(self, x: np.ndarray, target: Any, constraints: Constraints) -> Problem:
         """The problem of an encoded row, before anything is searched."""
         background = self._fitted()
+        self._check_parameters()  # they may have been set since
         x_scores = background.predictor.scores(x[None])
         goal = resolve(target, background.predictor, x_scores[0])
         limits = constraints.bind(background.schema, x)
@@ -307,7 +321,6 @@ class Explainer(BaseEstimator):
         problem: Problem,
         chosen: np.ndarray | None,
         already: bool,
-        diagnosis: Any,
         constraints: Constraints,
         started: float,
     ) -> Counterfactuals:
@@ -350,8 +363,8 @@ class Explainer(BaseEstimator):
             typicality=typicality[order],
             x_typicality=float(plausibility.typicality(np.array([x_measure]))[0]),
             is_real_row=background.is_real(rows[order]),
-            notes=self._notes(problem),
-            diagnosis=diagnosis if not already and not len(rows) else None,
+            notes=self._notes(problem, len(rows)),
+            diagnosis=None if already or len(rows) else diagnose(problem),
             constraints=tuple(constraints.describe()),
             provenance=self._provenance(problem, constraints, time.perf_counter() - started),
             measure=plausibility.name,
@@ -367,10 +380,12 @@ class Explainer(BaseEstimator):
             first = (1.0 - self.trade_off) * objectives[:, 0] + self.trade_off * (1.0 - typicality)
         return np.lexsort((objectives[:, 2], objectives[:, 1], first))
 
-    def _notes(self, problem: Problem) -> tuple[str, ...]:
+    def _notes(self, problem: Problem, n_found: int) -> tuple[str, ...]:
         notes = [_OBSERVED_NOTE] if self.outcome == "observed" else []
         if len(problem.background.with_outcome(problem.goal)) == 0:
-            notes.append(_EXTRAPOLATION_NOTE)
+            notes.append(
+                f"No real row reaches the target: {'every' if n_found else 'any'} counterfactual extrapolates."
+            )
         return tuple(notes)
 
     def _provenance(self, problem: Problem, constraints: Constraints, seconds: float) -> dict[str, Any]:
@@ -396,7 +411,7 @@ class Explainer(BaseEstimator):
     def _encode_row(self, x: Any) -> np.ndarray:
         """The one row, with the digits that its columns can hold."""
         background = self._fitted()
-        return background.representable(self._read_row(x, background.schema)[None])[0]
+        return background.representable(background.check_whole(self._read_row(x, background.schema)[None]))[0]
 
     def _read_row(self, x: Any, schema: Schema) -> np.ndarray:
         if isinstance(x, pd.Series):

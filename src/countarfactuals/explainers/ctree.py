@@ -1,8 +1,8 @@
 """The conditional sampler of MOCCTREE: for each feature a conditional inference tree on the other features.
 
-1. A node tests every other feature x for association with the response y, on the n rows of the node that have both. The
-   statistic is the quadratic form of the linear statistic Σ g(xᵢ) h(yᵢ)ᵀ, standardised by its expectation and covariance
-   over all permutations of y, where g and h are the number itself or the indicators of levels:
+1. A node tests every other feature x for association with the response y, on its n rows that have both. The statistic
+   is the quadratic form of Σ g(xᵢ) h(yᵢ)ᵀ, standardised by its mean and covariance over all permutations of y, where g
+   and h are the number itself or the indicators of levels:
 
    | x and y | statistic | degrees of freedom |
    |---|---|---|
@@ -43,7 +43,7 @@ from countarfactuals.arf.truncnorm import log_interval_mass_, truncated_ppf_
 from countarfactuals.schema import Kind, Schema
 
 _DENSE = 4_096  # cells of a table up to which counting all of them is quicker than sorting the rows
-_UNDERFLOW, _FRACTIONS = 1e-280, 200
+_UNDERFLOW, _FRACTIONS = 1e-280, 60
 _NOTHING = 1e-300  # weight of a node whose values can not reach what is allowed
 
 
@@ -133,7 +133,9 @@ class ConditionalTrees:
             leaf's distribution given that they are allowed. Where the leaf has nothing allowed, they follow that of the
             nearest node above that has; where there is none, the row keeps its cell.
         """
-        rows = np.ascontiguousarray(rows, np.float64)
+        rows = np.array(
+            rows, np.float64, order="C"
+        )  # a copy, as kernels are compiled anew for arrays that are read-only
         column, tree = self.schema.columns[j], self.tree(j)
         uniform = rng.random((len(rows), 2))
         low, high = float(self.low[j]), float(self.high[j])
@@ -145,7 +147,7 @@ class ConditionalTrees:
             if ends[0] >= ends[1]:
                 return np.full(len(rows), ends[0]) if ends[0] == ends[1] else rows[:, j].copy()
         elif allowed is not None:
-            levels = np.asarray(allowed, np.bool_)
+            levels = np.array(allowed, np.bool_)
         return _draw(tree, rows, j, uniform, levels, is_free, ends, (low, high), column.step)
 
 
@@ -226,7 +228,7 @@ def _between_levels(x: np.ndarray, y: np.ndarray) -> tuple[float, int]:
         cell, count = np.unique(cell, return_counts=True)
     # Pearson's χ² / n, where empty cells need not be known
     phi2 = (count**2 / (n_x[cell // len(n_y)] * n_y[cell % len(n_y)])).sum() - 1.0
-    return float((len(x) - 1) * max(phi2, 0.0)), (np.count_nonzero(n_x) - 1) * (np.count_nonzero(n_y) - 1)
+    return float((len(x) - 1) * max(phi2, 0.0)), int(((n_x > 0).sum() - 1) * ((n_y > 0).sum() - 1))
 
 
 def log_chi2_sf(statistic: np.ndarray, df: np.ndarray) -> np.ndarray:
@@ -253,12 +255,13 @@ def _grow(
     """The tree of column j; `n_levels` is 0 for what counts as a number."""
     matrix = matrix[~np.isnan(matrix[:, j])]
     splits: list[_Split | None] = []
-    parents, starts, sizes, leaves = [], [], [], []
+    leaves: list[np.ndarray] = []
+    parents, starts, sizes = [], [], []
     todo = [(np.arange(len(matrix)), 0, -1)]
     while todo:  # left before right, so that a node's values follow on those of all leaves to its left
         rows, depth, parent = todo.pop()
         parents.append(parent)
-        starts.append(sum(map(len, leaves)))
+        starts.append(sum(len(leaf) for leaf in leaves))
         sizes.append(len(rows))
         split = None
         if depth < max_depth and len(rows) >= 2 * min_samples_leaf:
@@ -320,8 +323,9 @@ def _find_split(
             has = known[:, f]
             x, its_y = (matrix[:, f], y) if has.all() else (matrix[has, f], y[has])
             tests[f] = association(x, its_y, is_level[f], is_level[j])
-    log_p = log_chi2_sf(tests[:, 0], tests[:, 1]) + math.log(max(np.count_nonzero(tests[:, 1]), 1))
-    log_p[tests[:, 1] == 0] = math.inf
+    is_tested = tests[:, 1] > 0
+    log_p = np.minimum(log_chi2_sf(tests[:, 0], tests[:, 1]) + math.log(max(int(is_tested.sum()), 1)), 0.0)
+    log_p[~is_tested] = math.inf
     for f in np.argsort(log_p, kind="stable").tolist():
         if log_p[f] > log_alpha:
             break

@@ -36,14 +36,16 @@ def diagnose(problem: Problem) -> Diagnosis:
         real = problem.background.is_real(rows)
         counts |= {"allow_real_rows": int(real.sum())} if real.any() else {}
     distance = problem.goal.distance(scores)
+    if not problem.allow_real_rows:  # a miss must not hand out someone's row either
+        distance = np.where(real, np.inf, distance)
     nearest = int(np.lexsort((problem.proximity(rows), distance))[0])
     return Diagnosis(
         n_tried=len(rows),
         n_invalid=int((~reached).sum()),
         n_violating=counts,
-        nearest_miss=rows[nearest],
-        nearest_miss_scores=scores[nearest],
-        nearest_miss_distance=float(distance[nearest]),
+        nearest_miss=rows[nearest] if distance[nearest] < np.inf else None,
+        nearest_miss_scores=scores[nearest] if distance[nearest] < np.inf else None,
+        nearest_miss_distance=float(distance[nearest]) if distance[nearest] < np.inf else None,
         lifting=lifting,
     )
 

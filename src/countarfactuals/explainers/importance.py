@@ -1,7 +1,8 @@
 """Local importance of features: the standard deviation of the score that is wanted along each feature's ICE curve.
 
-A curve runs through values that the data has and the constraints allow: quantiles of a number, levels of a category.
-The rows on it differ from x in one feature, so that they are candidates themselves and none is evaluated in vain.
+A curve runs through values that the data has and the constraints allow, evenly spaced in their order.
+The rows on it differ from x in one feature, so that most are candidates themselves. Curves may take a tenth of the
+budget: with more free features than that all count alike.
 """
 
 from __future__ import annotations
@@ -37,4 +38,4 @@ def _grid(problem: Problem, j: int, most: int) -> np.ndarray:
     values = values[problem.limits.allowed_values(j, values) & (values != problem.x[j])]
     if len(values) <= most:
         return values
-    return values[np.round(np.linspace(0, len(values) - 1, most)).astype(np.int64)]
+    return values[((np.arange(most) + 0.5) * len(values) / most).astype(np.int64)]

@@ -6,11 +6,11 @@ to each process once, through a file that exists as long as the call.
 
 from __future__ import annotations
 
+import pickle
 import sys
 import tempfile
 import time
 from collections.abc import Hashable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +22,15 @@ from tqdm.auto import tqdm
 
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
-from countarfactuals.exceptions import DataError, DataTypeError, ModelError
+from countarfactuals.exceptions import ConstraintError, DataError, DataTypeError, ModelTypeError
+from countarfactuals.prediction import resolve
 
 if TYPE_CHECKING:
     from countarfactuals.explainers.base import Explainer
 
 Task = tuple[int, Any]  # position and the encoded row, or the error that reading it gave
 _LOADED: dict[str, Any] = {}
+_ROWS_ASKED = 5
 
 
 def explain_rows(
@@ -43,7 +45,7 @@ def explain_rows(
 ) -> CounterfactualsBatch:
     """Explain every row of a frame."""
     tasks, labels = _read(explainer, X, on_error)
-    _check_request(explainer, tasks, target, constraints)
+    _check_request(explainer, target, constraints)
     deadline = None if time_budget is None else time.monotonic() + time_budget
     done: dict[int, Counterfactuals] = {}
     bar = tqdm(total=len(tasks), disable=not (progress and _is_watched()), unit="row", desc="explaining")
@@ -71,7 +73,7 @@ def _read(explainer: Explainer, X: Any, on_error: str) -> tuple[list[Task], list
     schema.check_columns(X)  # wrong columns are the frame's fault, not a row's
     labels = X.index.tolist() if isinstance(X, pd.DataFrame) else list(range(len(X)))
     try:
-        return list(enumerate(explainer.background_.representable(schema.encode(X)))), labels
+        return list(enumerate(_encoded(explainer, X))), labels
     except (DataError, DataTypeError):
         if on_error == "raise":
             raise
@@ -79,18 +81,32 @@ def _read(explainer: Explainer, X: Any, on_error: str) -> tuple[list[Task], list
     for position in range(len(labels)):
         row = X.iloc[[position]] if isinstance(X, pd.DataFrame) else X[position : position + 1]
         try:
-            tasks.append((position, explainer.background_.representable(schema.encode(row))[0]))
+            tasks.append((position, _encoded(explainer, row)[0]))
         except (DataError, DataTypeError) as error:
             tasks.append((position, error))
     return tasks, labels
 
 
-def _check_request(explainer: Explainer, tasks: list[Task], target: Any, constraints: Constraints) -> None:
-    """Refuse at once a target or constraints that no row could have: a misspelt name would fail for each of them."""
-    row = next((row for _, row in tasks if isinstance(row, np.ndarray)), None)
-    if row is not None:
-        with suppress(ModelError):
-            explainer.problem(row, target, constraints)
+def _encoded(explainer: Explainer, X: Any) -> np.ndarray:
+    background = explainer.background_
+    return background.representable(background.check_whole(background.schema.encode(X)))
+
+
+def _check_request(explainer: Explainer, target: Any, constraints: Constraints) -> None:
+    """Refuse at once a target or constraints that no row could have: a misspelt name would fail for each of them.
+
+    Judged by real rows, without asking the model; what only one row contradicts is that row's own error.
+    """
+    background = explainer.background_
+    resolve(target, background.predictor, background.scores[0])
+    errors = []
+    for row in background.matrix[:_ROWS_ASKED]:
+        try:
+            constraints.bind(background.schema, row)
+        except ConstraintError as error:
+            errors.append(error)
+    if len(errors) == len(background.matrix[:_ROWS_ASKED]):
+        raise errors[0]
 
 
 def _one_by_one(
@@ -117,11 +133,20 @@ def _in_processes(
 ) -> Iterator[tuple[int, Counterfactuals]]:
     with tempfile.TemporaryDirectory(prefix="countarfactuals-") as folder:
         path = str(Path(folder) / "explainer")
-        Path(path).write_bytes(cloudpickle.dumps((explainer, target, constraints)))
+        Path(path).write_bytes(_pickled((explainer, target, constraints)))
         parallel = Parallel(n_jobs=workers, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
         yield from parallel(
             delayed(_explain_there)(path, position, row, on_error) for position, row in _until(tasks, deadline)
         )
+
+
+def _pickled(sent: Any) -> bytes:
+    try:
+        return bytes(cloudpickle.dumps(sent))
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        raise ModelTypeError(
+            f"The model, or a function that was passed, can not be sent to other processes ({error}). Use n_jobs=1."
+        ) from error
 
 
 def _until(tasks: list[Task], deadline: float | None) -> Iterator[Task]:

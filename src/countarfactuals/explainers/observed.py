@@ -94,6 +94,8 @@ def _conditional(forest: AdversarialRandomForest, rows: np.ndarray, n_classes: i
     for code in range(n_classes):
         evidence.kind[:, last], evidence.value[:, last] = POINT, code
         log_joint[:, code] = log_density(forest.forest_, forest.leaves_, evidence, 1)
+    impossible = np.isneginf(log_joint.max(axis=1))  # far outside of the data no class is likelier
+    log_joint[impossible] = 0.0
     log_joint -= log_joint.max(axis=1, keepdims=True)
     joint = np.exp(log_joint)
     return joint / joint.sum(axis=1, keepdims=True)

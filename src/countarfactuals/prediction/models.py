@@ -209,15 +209,23 @@ def _classes_of(model: Any) -> tuple[Any, ...]:
 
 def _own_threshold(model: Any, classes: tuple[Any, ...]) -> float | None:
     """Of scikit-learn's classifiers that move it; they predict the second class from the threshold on, not above it."""
-    if not _comes_from(model, "sklearn", "BaseThresholdClassifier") or len(classes) != 2:
+    last = _innermost(model)
+    if not _comes_from(last, "sklearn", "BaseThresholdClassifier") or len(classes) != 2:
         return None
-    threshold = getattr(model, "best_threshold_", getattr(model, "threshold", None))
+    threshold = getattr(last, "best_threshold_", getattr(last, "threshold", None))
     return float(np.nextafter(float(threshold), -np.inf)) if isinstance(threshold, Real) else None
+
+
+def _innermost(model: Any) -> Any:
+    """The estimator that decides: the last step of a pipeline, the best one of a search."""
+    while hasattr(model, "steps") or hasattr(model, "best_estimator_"):
+        model = model.steps[-1][1] if hasattr(model, "steps") else model.best_estimator_
+    return model
 
 
 def _refuse_pairwise(model: Any, classes: tuple[Any, ...]) -> None:
     """Scores of pairs of classes: with three classes there are three of them, which would pass for those of classes."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    last = _innermost(model)
     if len(classes) > 2 and getattr(last, "decision_function_shape", "ovr") == "ovo":
         raise ModelError(
             f"{type(last).__name__} with decision_function_shape='ovo' scores pairs of classes, one score per class "

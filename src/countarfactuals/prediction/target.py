@@ -27,6 +27,7 @@ from countarfactuals.prediction.models import BINARY, MULTICLASS, REGRESSION, as
 from countarfactuals.prediction.predictor import Predictor
 
 Range = tuple[float, float]
+_DIGITS = 15  # that survive a subtraction from 1
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,15 @@ def _of_class(target: Target, predictor: Predictor) -> Goal:
             "the range for that class, or without a class."
         )
     text = f"{name} {_range_text(wanted)}"
-    return Goal(target, text, column, 1 - high, 1 - low) if mirrored else Goal(target, text, column, low, high)
+    if mirrored:
+        low, high = _mirrored(low, high)
+    return Goal(target, text, column, low, high)
+
+
+def _mirrored(low: float, high: float) -> Range:
+    """The scores s of the other class with low ≤ 1 − s ≤ high; 0.9 gives 0.1, where 1 − 0.9 falls short of it."""
+    first, last = round(1.0 - high, _DIGITS), round(1.0 - low, _DIGITS)
+    return first if 1.0 - first <= high else 1.0 - high, last if 1.0 - last >= low else 1.0 - low
 
 
 def _position(target: Target, predictor: Predictor) -> int:
