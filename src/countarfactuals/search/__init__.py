@@ -1,0 +1,28 @@
+"""NSGA-II as MOC adapts it, on arrays and callables: nothing here knows of models, targets or frames.
+
+    initial rows ─ evaluate ─ front_ranks, crowding ─ survivors ─ tournament ─ vary ─ evaluate ─ …  ─ Evolution
+
+- `loop`: the generations, the archive of everything that was evaluated, and when to stop.
+- `ranking`: who is better than whom.
+- `operators`: new rows from old ones; a caller's `vary` is put together from them.
+"""
+
+from .loop import Evolution, History, evolve
+from .operators import gaussian_mutation, in_some_rows, level_mutation, limit_changes, reset, sbx
+from .ranking import crowding, front_ranks, survivors, tournament
+
+__all__ = [
+    "Evolution",
+    "History",
+    "crowding",
+    "evolve",
+    "front_ranks",
+    "gaussian_mutation",
+    "in_some_rows",
+    "level_mutation",
+    "limit_changes",
+    "reset",
+    "sbx",
+    "survivors",
+    "tournament",
+]
