@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from importlib.metadata import version
 
 import catboost
 import lightgbm
@@ -365,6 +366,10 @@ def test_catboost_takes_polars_and_arrays():
         np.testing.assert_array_equal(predictor.scores(matrix)[:, 0], model.predict_proba(ARRAY)[:, 1])
 
 
+@pytest.mark.skipif(
+    tuple(map(int, version("scikit-learn").split(".")[:2])) < (1, 5),
+    reason="column transformers of scikit-learn 1.4 take no polars frames",
+)
 def test_a_pipeline_on_polars():
     X = pl.DataFrame(LOANS.astype({"purpose": str}))
     model = one_hot(LogisticRegression()).set_output(transform="default").fit(X, RISK)

@@ -1,0 +1,317 @@
+"""NICE: from x towards its nearest real row with the wanted outcome, one feature at a time (Brughmans et al.).
+
+1. The real rows that reach the goal, nearest first; with `only_correct` only those that the model predicts correctly.
+   If none reaches it, those that come closest.
+2. Of such a row what the constraints forbid is taken back. Its place is the *end* of a path, if it still reaches the
+   goal; otherwise the next row is tried.
+3. The path begins at x. A step asks the model, in one call, about all rows that take one more differing feature from
+   the end (columns that must change together count as one), and goes where the reward is highest. With f the score
+   that is wanted, d the distance to x and a the error with which an autoencoder reconstructs a row, the step from r to
+   r' has the reward
+
+       sparsity      f(r') − f(r)
+       proximity     (f(r') − f(r)) / (d(r') − d(r))
+       plausibility  (f(r') − f(r)) · (a(r) − a(r'))
+
+   Equal rewards are told apart by d, for plausibility by a. Steps to rows that violate constraints are made only where
+   there are no others, and never one beyond `max_changed`.
+4. With `finish_early` the first counterfactual of the path is the result. Otherwise the path goes on to its end, and
+   all counterfactuals that were met on the way are.
+5. A path without any counterfactual, as constraints may leave it, is followed by one to the next real row.
+
+f is the score of a class that is wanted as such, and minus the distance to the goal if a range is wanted.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPRegressor
+
+from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.constraints.parts import ExactlyOne, Group, Pool
+from countarfactuals.exceptions import DataError, NotFittedError, ParameterError, listed
+from countarfactuals.explainers.background import Background, canonical
+from countarfactuals.explainers.base import Explainer
+from countarfactuals.explainers.observed import _checked
+from countarfactuals.explainers.problem import Objective, Problem
+from countarfactuals.explainers.proposals import unit_of
+from countarfactuals.explainers.whatif import by_closeness
+from countarfactuals.objectives import changed
+from countarfactuals.parameters import RandomState, check_choice, check_int
+from countarfactuals.prediction.models import as_label
+from countarfactuals.schema import Schema
+
+REWARDS = ("sparsity", "proximity", "plausibility")
+_SMALLEST = 1e-12  # increase of the distance, where a change costs nothing
+_BLOCK = 256  # real rows that are made to obey the constraints at a time
+_MOST_ROWS = 10_000  # that the autoencoder is fitted to
+
+
+class NICEExplainer(Explainer):
+    """Counterfactuals on the way to the nearest real row with the wanted prediction.
+
+    Parameters
+    ----------
+    model, density, max_evaluations, classes, task, outcome, distance, extra_objectives, measure, min_plausibility,
+    allow_real_rows, trade_off, n_jobs, random_state : see `Explainer`.
+    reward : "sparsity", "proximity" or "plausibility"
+        What a step is chosen by.
+    finish_early : bool
+        Whether the first counterfactual of the path is the result, or all that are met up to the real row.
+    only_correct : bool
+        Whether the real row must be one whose class the model predicts correctly; needs `fit(X, y)`.
+    n_neighbours : int
+        Most real rows that are tried, where the constraints keep x from becoming like the nearest.
+    """
+
+    method: ClassVar[str] = "nice"
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        density: AdversarialRandomForest | None = None,
+        max_evaluations: int = 1000,
+        reward: str = "sparsity",
+        finish_early: bool = False,
+        only_correct: bool = False,
+        n_neighbours: int = 50,
+        classes: Sequence[Any] | None = None,
+        task: str | None = None,
+        outcome: str = "predicted",
+        distance: Objective | None = None,
+        extra_objectives: Mapping[str, Objective] | None = None,
+        measure: str | None = None,
+        min_plausibility: float = 0.0,
+        allow_real_rows: bool = True,
+        trade_off: float | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            model,
+            density=density,
+            max_evaluations=max_evaluations,
+            classes=classes,
+            task=task,
+            outcome=outcome,
+            distance=distance,
+            extra_objectives=extra_objectives,
+            measure=measure,
+            min_plausibility=min_plausibility,
+            allow_real_rows=allow_real_rows,
+            trade_off=trade_off,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.reward = reward
+        self.finish_early = finish_early
+        self.only_correct = only_correct
+        self.n_neighbours = n_neighbours
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("reward", self.reward, REWARDS)
+        check_choice("finish_early", self.finish_early, (False, True))
+        check_choice("only_correct", self.only_correct, (False, True))
+        check_int("n_neighbours", self.n_neighbours, 1)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """As in `Explainer`; `y` is needed with `only_correct` too."""
+        self._check_parameters()
+        if self.only_correct and y is None:
+            raise DataError("`only_correct` needs the observed classes: call `fit(X, y)`.")
+        fitted = copy.copy(self)  # so that a failure leaves this one as it was
+        super(NICEExplainer, fitted).fit(X, y)
+        fitted.correct_ = _is_correct(fitted.background_, y) if self.only_correct else None
+        self.__dict__.update(fitted.__dict__)
+        return self
+
+    def reconstruction_error(self, rows: np.ndarray) -> np.ndarray:
+        """The autoencoder's error on encoded rows, shape (n,); it is fitted when it is first needed."""
+        background = self._fitted()
+        known = getattr(self, "_autoencoder", None)
+        if known is None or known[0] is not background:
+            known = background, Autoencoder.fit(background.schema, background.matrix, self.seed_)
+            self._autoencoder = known
+        return known[1].error(rows)
+
+    def _search(self, problem: Problem) -> np.ndarray | None:
+        goal, background = problem.goal, problem.background
+        usable = np.flatnonzero(self._correct()) if self.only_correct else np.arange(len(background.matrix))
+        extrapolates = not goal.reached(background.scores[usable]).any()
+        for end in islice(_ends(problem, usable), self.n_neighbours):
+            if not goal.reached(problem.evaluate(end[None]))[0] and not extrapolates:
+                continue
+            path = self._path(problem, end)
+            if problem.found:
+                return _place_of_last(problem, path) if self.finish_early else None
+        return None
+
+    def _correct(self) -> np.ndarray:
+        if getattr(self, "correct_", None) is None:
+            raise NotFittedError("only_correct was set after `fit`, so that y is not known. Call `fit(X, y)` again.")
+        return self.correct_
+
+    def _path(self, problem: Problem, end: np.ndarray) -> list[np.ndarray]:
+        """The rows between x and the end, in the order of the steps, as far as budget and constraints allow."""
+        row, scores, path = problem.x, problem.x_scores, []
+        while len(options := _options(problem, row, end)):
+            new = problem.evaluate(options)
+            if len(new) < len(options):
+                break
+            best = self._best(problem, row, scores, options, new)
+            row, scores = options[best], new[best]
+            path.append(row)
+            if self.finish_early and problem.is_counterfactual(row[None], scores[None])[0]:
+                break
+        return path
+
+    def _best(self, problem: Problem, row: np.ndarray, scores: np.ndarray, options: np.ndarray, new: np.ndarray) -> int:
+        """Position of the step with the highest reward; of equal ones that with the lowest cost, then the first."""
+        rows = np.concatenate([row[None], options])
+        wanted = _wanted_score(problem, np.concatenate([scores[None], new]))
+        cost = self.reconstruction_error(rows) if self.reward == "plausibility" else problem.proximity(rows)
+        gain, increase = wanted[1:] - wanted[0], cost[1:] - cost[0]
+        if self.reward == "sparsity":
+            reward = gain
+        elif self.reward == "proximity":
+            reward = gain / np.maximum(increase, _SMALLEST)
+        else:
+            reward = -gain * increase
+        return int(np.lexsort((cost[1:], -reward))[0])
+
+
+def _ends(problem: Problem, usable: np.ndarray) -> Iterator[np.ndarray]:
+    """Where paths may lead: the usable real rows, nearest first, as far as the constraints let x become like them."""
+    seen: set[bytes] = set()
+    order = by_closeness(problem, usable)
+    for first in range(0, len(order), _BLOCK):
+        rows = _without_forbidden(problem, problem.background.matrix[order[first : first + _BLOCK]])
+        for row in canonical(rows[changed(rows, problem.x).any(axis=1)]):
+            if row.tobytes() not in seen:
+                seen.add(row.tobytes())
+                yield row
+
+
+def _wanted_score(problem: Problem, scores: np.ndarray) -> np.ndarray:
+    """What shall grow: the score of the class that is wanted, or minus the distance to the range that is."""
+    goal = problem.goal
+    if goal.target.probability is not None or goal.target.range is not None:
+        return -goal.distance(scores)
+    is_first_of_two = not goal.wins and goal.low <= problem.background.predictor.threshold
+    return -scores[:, goal.column] if is_first_of_two else scores[:, goal.column]
+
+
+def _without_forbidden(problem: Problem, rows: np.ndarray) -> np.ndarray:
+    """The rows with x's values wherever the constraints forbid a change, for columns that belong together in all."""
+    limits, unit = problem.limits, unit_of(problem.limits)
+    rows = limits.keep_allowed(problem.background.representable(rows))
+    for part in limits.parts:
+        if isinstance(part, Group | ExactlyOne):
+            columns = np.flatnonzero(unit == unit[part.columns[0]])
+            rows[np.ix_(part.violated(Pool(problem.x, rows)), columns)] = problem.x[columns]
+    return rows
+
+
+def _options(problem: Problem, row: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """The rows one step nearer to the end; those that obey the constraints if there are any."""
+    limits, unit = problem.limits, unit_of(problem.limits)
+    differs = changed(end[None], row)[0]
+    is_taken = differs & (unit == np.unique(unit[differs])[:, None])
+    options = np.where(is_taken, end, row)
+    options = options[changed(options, problem.x).sum(axis=1) <= limits.max_changed]
+    hold = limits.hold(options)
+    return options[hold] if hold.any() else options
+
+
+def _place_of_last(problem: Problem, path: list[np.ndarray]) -> np.ndarray | None:
+    """Place in the ledger of the path's last row if it is a counterfactual; None if the budget ended before one."""
+    rows, scores = problem.ledger()
+    for row in path[-1:]:
+        place = np.flatnonzero(~changed(rows, row).any(axis=1))
+        if problem.is_counterfactual(rows[place], scores[place]).all():
+            return place
+    return None
+
+
+def _is_correct(background: Background, y: Any) -> np.ndarray:
+    """Which rows the model predicts as they were observed."""
+    predictor = background.predictor
+    if not predictor.classes:
+        raise ParameterError("only_correct is for classes, but the model is a regression. Leave it False.")
+    observed = [as_label(label) for label in _checked(y, len(background.matrix)).tolist()]
+    predicted = predictor.labels(background.scores).tolist()
+    correct = np.array([a == b for a, b in zip(observed, predicted, strict=True)])
+    if not correct.any():
+        raise DataError(
+            f"The model predicts no row of the data correctly. y holds {listed(dict.fromkeys(observed))}, the model's "
+            f"classes are {listed(predictor.classes)}. Pass y in these labels."
+        )
+    return correct
+
+
+class Autoencoder(NamedTuple):
+    """A network that is trained to give back its inputs through a bottleneck: unusual rows it gives back badly.
+
+    Inputs are numbers scaled to [0, 1] and one-hot levels. A missing number is the mean and a missing level has no 1;
+    columns that have missing cells get an indicator of them.
+    """
+
+    schema: Schema
+    low: np.ndarray
+    scale: np.ndarray
+    mean: np.ndarray
+    has_missing: np.ndarray
+    network: MLPRegressor
+
+    @classmethod
+    def fit(cls, schema: Schema, matrix: np.ndarray, seed: int) -> Autoencoder:
+        """Train it on real rows."""
+        rng = np.random.default_rng([seed, 2])
+        low, high, mean = np.nanmin(matrix, axis=0), np.nanmax(matrix, axis=0), np.nanmean(matrix, axis=0)
+        scale = np.where(high > low, high - low, 1.0)
+        has_missing = np.isnan(matrix).any(axis=0)
+        if len(matrix) > _MOST_ROWS:
+            matrix = matrix[rng.choice(len(matrix), _MOST_ROWS, replace=False)]
+        encoder = cls(schema, low, scale, mean, has_missing, None)
+        inputs = encoder._inputs(matrix)
+        width = inputs.shape[1]
+        outer = min(max(2 * width, 8), 64)
+        network = MLPRegressor(
+            hidden_layer_sizes=(outer, max(1, min(width // 2, 16)), outer),
+            batch_size=min(64, len(inputs)),
+            learning_rate_init=0.003,
+            max_iter=100,
+            random_state=int(rng.integers(2**31)),
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # rows are compared, so a good fit will do
+            network.fit(inputs, inputs[:, 0] if width == 1 else inputs)
+        return encoder._replace(network=network)
+
+    def error(self, rows: np.ndarray) -> np.ndarray:
+        """Mean squared difference of inputs and outputs, shape (n,)."""
+        inputs = self._inputs(rows)
+        outputs = self.network.predict(inputs).reshape(inputs.shape)
+        return np.asarray(((outputs - inputs) ** 2).mean(axis=1))
+
+    def _inputs(self, rows: np.ndarray) -> np.ndarray:
+        parts = []
+        for j, column in enumerate(self.schema.columns):
+            cells = rows[:, j]
+            if column.is_number:
+                cells = np.where(np.isnan(cells), self.mean[j], cells)
+                parts.append(((cells - self.low[j]) / self.scale[j])[:, None])
+            else:
+                parts.append((cells[:, None] == np.arange(column.n_levels)).astype(np.float64))
+            if self.has_missing[j]:
+                parts.append(np.isnan(rows[:, j : j + 1]).astype(np.float64))
+        return np.concatenate(parts, axis=1)
