@@ -39,10 +39,8 @@ def main() -> None:
     heading("2  What would have changed the decision?")
     x = rejected.iloc[[APPLICANT]]
     result = explainer.explain(x, Target("good"))
-    print(
-        f"{result.provenance['evaluations']} evaluations of the model gave {len(result)} counterfactuals, none of which"
-    )
-    print("another one beats in distance, number of changes and plausibility together. Three different ones:\n")
+    print(f"{result.provenance['evaluations']} evaluations of the model gave {len(result)} counterfactuals. None is")
+    print("beaten by another in distance, number of changes and plausibility together. Three different ones:\n")
     print(result.select(3))
 
     heading("3  The same, as far as the applicant can act")

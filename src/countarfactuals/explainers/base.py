@@ -15,7 +15,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib.metadata import version
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -36,12 +35,12 @@ from countarfactuals.exceptions import (
     listed,
 )
 from countarfactuals.explainers import archive
+from countarfactuals.explainers.answer import answer
 from countarfactuals.explainers.background import Background, matrix_with_scores, with_scores
-from countarfactuals.explainers.diagnose import diagnose
 from countarfactuals.explainers.many import explain_rows
 from countarfactuals.explainers.observed import fit_observed
 from countarfactuals.explainers.problem import GiveUp, Objective, Problem, row_generator
-from countarfactuals.objectives import Gower, nondominated
+from countarfactuals.objectives import Gower
 from countarfactuals.parameters import (
     RandomState,
     as_generator,
@@ -55,9 +54,6 @@ from countarfactuals.prediction import make_predictor, resolve
 from countarfactuals.schema import Schema
 
 _TAKEN = {"validity", "proximity", "sparsity", "plausibility", "log_density", "typicality", "is_real_row", "prediction"}
-_OBSERVED_NOTE = (
-    "Judged by the observed outcome: the forest's own probability of it decides what counts as reached, not the model."
-)
 
 
 class Explainer(BaseEstimator):
@@ -283,12 +279,12 @@ class Explainer(BaseEstimator):
     def _explain(self, x: np.ndarray, target: Any, constraints: Constraints) -> Counterfactuals:
         started = time.perf_counter()
         problem = self.problem(x, target, constraints)
-        already = bool(problem.goal.reached(problem.x_scores[None])[0])
         chosen: np.ndarray | None = None
-        if not already:
+        if not problem.is_solved:
             with suppress(GiveUp):
                 chosen = self._search(problem)
-        return self._result(problem, chosen, already, constraints, started)
+        settings = self.get_params(deep=False) | {"method": self.method, "seed": self.seed_}
+        return answer(problem, chosen, settings, constraints, is_pareto=self._is_pareto(), started=started)
 
     def problem(self, x: np.ndarray, target: Any, constraints: Constraints) -> Problem:
         """The problem of an encoded row, before anything is searched."""
@@ -316,97 +312,9 @@ class Explainer(BaseEstimator):
     def _search(self, problem: Problem) -> np.ndarray | None:
         """Propose rows and evaluate them; which rows of the ledger may be handed out, None for all."""
 
-    def _result(
-        self,
-        problem: Problem,
-        chosen: np.ndarray | None,
-        already: bool,
-        constraints: Constraints,
-        started: float,
-    ) -> Counterfactuals:
-        background = problem.background
-        predictor, plausibility = background.predictor, background.plausibility
-        rows, scores = problem.ledger()
-        if chosen is not None:
-            rows, scores = rows[chosen], scores[chosen]
-        if already:
-            rows, scores = rows[:0], scores[:0]
-        good = problem.is_counterfactual(rows, scores)
-        rows, scores = rows[good], scores[good]
-        objectives = problem.objectives(rows)
-        if self._is_pareto():
-            best = nondominated(objectives)
-            rows, scores, objectives = rows[best], scores[best], objectives[best]
-        measure = -objectives[:, 2]
-        typicality = plausibility.typicality(measure)
-        order = self._order(objectives, typicality)
-        x_measure = float(plausibility(problem.x[None])[0])
-        names = problem.objective_names
-        return Counterfactuals(
-            schema=background.schema,
-            x=problem.x,
-            rows=rows[order],
-            target=problem.goal.text,
-            method=self.method,
-            status="already" if already else "found" if len(rows) else "none",
-            score_names=predictor.score_names,
-            x_scores=problem.x_scores,
-            scores=scores[order],
-            x_label=predictor.labels(problem.x_scores[None])[0],
-            labels=tuple(predictor.labels(scores[order])),
-            objectives={
-                "validity": problem.goal.distance(scores[order]),
-                **{name: objectives[order, k] for k, name in enumerate(names)},
-            },
-            log_density=measure[order],
-            x_log_density=x_measure,
-            typicality=typicality[order],
-            x_typicality=float(plausibility.typicality(np.array([x_measure]))[0]),
-            is_real_row=background.is_real(rows[order]),
-            notes=self._notes(problem, len(rows)),
-            diagnosis=None if already or len(rows) else diagnose(problem),
-            constraints=tuple(constraints.describe()),
-            provenance=self._provenance(problem, constraints, time.perf_counter() - started),
-            measure=plausibility.name,
-        )
-
     def _is_pareto(self) -> bool:
         """Whether the result is reduced to its non-dominated rows."""
         return True
-
-    def _order(self, objectives: np.ndarray, typicality: np.ndarray) -> np.ndarray:
-        first = objectives[:, 0]
-        if self.trade_off is not None:
-            first = (1.0 - self.trade_off) * objectives[:, 0] + self.trade_off * (1.0 - typicality)
-        return np.lexsort((objectives[:, 2], objectives[:, 1], first))
-
-    def _notes(self, problem: Problem, n_found: int) -> tuple[str, ...]:
-        notes = [_OBSERVED_NOTE] if self.outcome == "observed" else []
-        if len(problem.background.with_outcome(problem.goal)) == 0:
-            notes.append(
-                f"No real row reaches the target: {'every' if n_found else 'any'} counterfactual extrapolates."
-            )
-        return tuple(notes)
-
-    def _provenance(self, problem: Problem, constraints: Constraints, seconds: float) -> dict[str, Any]:
-        forest = problem.background.plausibility.forest
-        settings = {name: _plain(value) for name, value in self.get_params(deep=False).items() if name != "model"}
-        return {
-            "countarfactuals": version("countarfactuals"),
-            "model": problem.background.predictor.model_name,
-            "seed": self.seed_,
-            "evaluations": problem.n_evaluated + 1,
-            "seconds": seconds,
-            "training_rows": len(problem.background.matrix),
-            "forest": {
-                "trees": forest.forest_.n_trees,
-                "min_samples_leaf": int(forest.min_samples_leaf_),
-                "accuracies": list(forest.accuracies_),
-            },
-            "settings": settings,
-            "target": problem.goal.target.to_dict(),
-            "constraints": constraints.to_dict(),
-        }
 
     def _encode_row(self, x: Any) -> np.ndarray:
         """The one row, with the digits that its columns can hold."""
@@ -448,14 +356,3 @@ class Explainer(BaseEstimator):
     def load(cls, path: str | os.PathLike[str], model: Any = None, **callables: Any) -> Self:
         """Read what `save` wrote. The model is handed in again, and so are `distance` and `extra_objectives`."""
         return archive.load(cls, path, model, callables)
-
-
-def _plain(value: Any) -> Any:
-    """A setting as JSON knows it: by its value, or by its name."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return getattr(value, "__name__", type(value).__name__)

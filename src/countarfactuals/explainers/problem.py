@@ -64,6 +64,11 @@ class Problem:
     found: bool = field(default=False, init=False)
 
     @property
+    def is_solved(self) -> bool:
+        """Whether x itself has the outcome."""
+        return bool(self.goal.reached(self.x_scores[None])[0])
+
+    @property
     def left(self) -> int:
         """How many rows the model may still be asked about."""
         return self.budget - self.n_evaluated

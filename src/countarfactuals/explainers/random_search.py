@@ -11,18 +11,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.constraints.parts import ExactlyOne
 from countarfactuals.explainers.background import canonical
 from countarfactuals.explainers.base import Explainer
-from countarfactuals.explainers.problem import Objective, Problem
+from countarfactuals.explainers.problem import Problem
 from countarfactuals.explainers.proposals import admissible, unit_of
-from countarfactuals.parameters import RandomState
 
 _BATCH, _POOLS = 100, 20  # rows per model call; pools that are drawn at most to fill one
 
@@ -30,48 +27,10 @@ _BATCH, _POOLS = 100, 20  # rows per model call; pools that are drawn at most to
 class RandomSearchExplainer(Explainer):
     """Counterfactuals among uniformly drawn rows.
 
-    Parameters
-    ----------
-    model, density, max_evaluations, classes, task, outcome, distance, extra_objectives, measure, min_plausibility,
-    allow_real_rows, trade_off, n_jobs, random_state : see `Explainer`.
+    It has the parameters of `Explainer` and no other.
     """
 
     method: ClassVar[str] = "random"
-
-    def __init__(
-        self,
-        model: Any,
-        *,
-        density: AdversarialRandomForest | None = None,
-        max_evaluations: int = 1000,
-        classes: Sequence[Any] | None = None,
-        task: str | None = None,
-        outcome: str = "predicted",
-        distance: Objective | None = None,
-        extra_objectives: Mapping[str, Objective] | None = None,
-        measure: str | None = None,
-        min_plausibility: float = 0.0,
-        allow_real_rows: bool = True,
-        trade_off: float | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            model,
-            density=density,
-            max_evaluations=max_evaluations,
-            classes=classes,
-            task=task,
-            outcome=outcome,
-            distance=distance,
-            extra_objectives=extra_objectives,
-            measure=measure,
-            min_plausibility=min_plausibility,
-            allow_real_rows=allow_real_rows,
-            trade_off=trade_off,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
 
     def _search(self, problem: Problem) -> None:
         if not problem.limits.may_change.any():

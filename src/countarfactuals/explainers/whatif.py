@@ -16,9 +16,8 @@ import numpy as np
 
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.exceptions import ParameterError
-from countarfactuals.explainers.background import canonical
 from countarfactuals.explainers.base import Explainer
-from countarfactuals.explainers.problem import Objective, Problem
+from countarfactuals.explainers.problem import Objective, Problem, first_of_each
 from countarfactuals.parameters import RandomState, check_int
 
 
@@ -89,7 +88,8 @@ class WhatIfExplainer(Explainer):
         order = by_closeness(problem, np.arange(len(background.matrix)))
         rows = background.matrix[order]
         good = problem.is_counterfactual(rows, background.scores[order])
-        problem.evaluate(_first_distinct(rows[good] if good.any() else rows, self.n_counterfactuals))
+        chosen = rows[good] if good.any() else rows
+        problem.evaluate(chosen[first_of_each(chosen)[: self.n_counterfactuals]])
 
 
 def by_closeness(problem: Problem, among: np.ndarray) -> np.ndarray:
@@ -102,13 +102,3 @@ def by_closeness(problem: Problem, among: np.ndarray) -> np.ndarray:
     if (to_goal == 0).any():
         among, to_goal = among[to_goal == 0], to_goal[to_goal == 0]
     return among[np.lexsort((problem.proximity(background.matrix[among]), to_goal))]
-
-
-def _first_distinct(rows: np.ndarray, n: int) -> np.ndarray:
-    """The first n rows that differ from all before them."""
-    first: dict[bytes, int] = {}
-    for at, row in enumerate(canonical(rows)):
-        first.setdefault(row.tobytes(), at)
-        if len(first) == n:
-            break
-    return rows[list(first.values())]

@@ -1,0 +1,144 @@
+"""From the ledger to the result: the one place that decides which rows leave.
+
+1. Of the rows that were evaluated (or those that the method chose) the counterfactuals remain: valid, allowed, unique.
+2. They are reduced to the non-dominated ones and put in order.
+3. What is known of them goes along: scores, objectives, typicality, notes, how it was made; and if none is left, why.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from countarfactuals.constraints import Constraints
+from countarfactuals.counterfactuals import Counterfactuals
+from countarfactuals.explainers.diagnose import diagnose
+from countarfactuals.explainers.problem import Problem
+from countarfactuals.objectives import nondominated
+
+_OBSERVED_NOTE = (
+    "Judged by the observed outcome: the forest's own probability of it decides what counts as reached, not the model."
+)
+
+
+def answer(
+    problem: Problem,
+    chosen: np.ndarray | None,
+    settings: Mapping[str, Any],
+    constraints: Constraints,
+    *,
+    is_pareto: bool,
+    started: float,
+) -> Counterfactuals:
+    """The result of a search.
+
+    Parameters
+    ----------
+    problem : with its ledger.
+    chosen : positions in the ledger that may be handed out, None for all.
+    settings : the explainer's parameters, its method and its seed.
+    constraints : as the user said them.
+    is_pareto : whether dominated rows are left out.
+    started : when, by `time.perf_counter`.
+    """
+    background = problem.background
+    predictor, plausibility = background.predictor, background.plausibility
+    rows, scores, objectives = _counterfactuals(problem, chosen, is_pareto)
+    measure = -objectives[:, 2]
+    typicality = plausibility.typicality(measure)
+    order = _order(objectives, typicality, settings["trade_off"])
+    x_measure = plausibility(problem.x[None])
+    values = {name: objectives[order, k] for k, name in enumerate(problem.objective_names)}
+    return Counterfactuals(
+        schema=background.schema,
+        x=problem.x,
+        rows=rows[order],
+        target=problem.goal.text,
+        method=settings["method"],
+        status="already" if problem.is_solved else "found" if len(rows) else "none",
+        score_names=predictor.score_names,
+        x_scores=problem.x_scores,
+        scores=scores[order],
+        x_label=predictor.labels(problem.x_scores[None])[0],
+        labels=tuple(predictor.labels(scores[order])),
+        objectives={"validity": problem.goal.distance(scores[order]), **values},
+        log_density=measure[order],
+        x_log_density=float(x_measure[0]),
+        typicality=typicality[order],
+        x_typicality=float(plausibility.typicality(x_measure)[0]),
+        is_real_row=background.is_real(rows[order]),
+        notes=_notes(problem, settings["outcome"], len(rows)),
+        diagnosis=None if problem.is_solved or len(rows) else diagnose(problem),
+        constraints=tuple(constraints.describe()),
+        # after the diagnosis, which evaluates rows too
+        provenance=_provenance(problem, settings, constraints, started),
+        measure=plausibility.name,
+    )
+
+
+def _counterfactuals(
+    problem: Problem, chosen: np.ndarray | None, is_pareto: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows that may leave, their scores and objectives."""
+    rows, scores = problem.ledger()
+    if problem.is_solved:
+        rows, scores = rows[:0], scores[:0]
+    elif chosen is not None:
+        rows, scores = rows[chosen], scores[chosen]
+    good = problem.is_counterfactual(rows, scores)
+    rows, scores = rows[good], scores[good]
+    objectives = problem.objectives(rows)
+    best = nondominated(objectives) if is_pareto else np.ones(len(rows), np.bool_)
+    return rows[best], scores[best], objectives[best]
+
+
+def _order(objectives: np.ndarray, typicality: np.ndarray, trade_off: float | None) -> np.ndarray:
+    first = objectives[:, 0]
+    if trade_off is not None:
+        first = (1.0 - trade_off) * objectives[:, 0] + trade_off * (1.0 - typicality)
+    return np.lexsort((objectives[:, 2], objectives[:, 1], first))
+
+
+def _notes(problem: Problem, outcome: str, n_found: int) -> tuple[str, ...]:
+    notes = [_OBSERVED_NOTE] if outcome == "observed" else []
+    if len(problem.background.with_outcome(problem.goal)) == 0:
+        notes.append(f"No real row reaches the target: {'every' if n_found else 'any'} counterfactual extrapolates.")
+    return tuple(notes)
+
+
+def _provenance(
+    problem: Problem, settings: Mapping[str, Any], constraints: Constraints, started: float
+) -> dict[str, Any]:
+    forest = problem.background.plausibility.forest
+    kept_apart = ("model", "method", "seed")
+    return {
+        "countarfactuals": version("countarfactuals"),
+        "model": problem.background.predictor.model_name,
+        "seed": settings["seed"],
+        "evaluations": problem.n_evaluated + 1,
+        "seconds": time.perf_counter() - started,
+        "training_rows": len(problem.background.matrix),
+        "forest": {
+            "trees": forest.forest_.n_trees,
+            "min_samples_leaf": int(forest.min_samples_leaf_),
+            "accuracies": list(forest.accuracies_),
+        },
+        "settings": {name: _plain(value) for name, value in settings.items() if name not in kept_apart},
+        "target": problem.goal.target.to_dict(),
+        "constraints": constraints.to_dict(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON knows it: by its value, or by its name."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return getattr(value, "__name__", type(value).__name__)
