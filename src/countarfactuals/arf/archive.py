@@ -8,22 +8,25 @@ from typing import Any
 import numpy as np
 
 from countarfactuals.arf.forest import Forest
-from countarfactuals.arf.leaves import LeafTable
+from countarfactuals.arf.leaves import LeafTable, with_shortcuts
+
+_SHORTCUTS = ("inverse", "log_peak", "few_start", "few_logp")  # they follow from the rest
 
 
 def pack(forest: Forest, leaves: LeafTable) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What JSON holds of a forest and its leaves, and the arrays."""
     arrays = {f"forest.{name}": value for name, value in forest._asdict().items() if name != "depth"}
-    arrays |= {f"leaves.{name}": value for name, value in leaves._asdict().items() if name != "closed"}
+    kept = set(LeafTable._fields) - {"closed", *_SHORTCUTS}
+    arrays |= {f"leaves.{name}": value for name, value in leaves._asdict().items() if name in kept}
     return {"depth": forest.depth, "closed": leaves.closed}, arrays
 
 
 def unpack(meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray], n_columns: int) -> tuple[Forest, LeafTable]:
     """The inverse of `pack`; KeyError or ValueError for what does not fit together."""
     forest = _take(Forest, "forest", arrays, depth=int(meta["depth"]))
-    leaves = _take(LeafTable, "leaves", arrays, closed=bool(meta["closed"]))
+    leaves = _take(LeafTable, "leaves", arrays, closed=bool(meta["closed"]), **dict.fromkeys(_SHORTCUTS))
     _check_sizes(forest, leaves, n_columns)
-    return forest, leaves
+    return forest, with_shortcuts(leaves)
 
 
 def _take(kind: Any, prefix: str, arrays: Mapping[str, np.ndarray], **rest: Any) -> Any:
@@ -36,7 +39,7 @@ def _check_sizes(forest: Forest, leaves: LeafTable, n_columns: int) -> None:
     per_node = {
         len(getattr(forest, name)) for name in ("feature", "child", "threshold", "missing_left", "words", "parent")
     }
-    names = ("log_weight", "low", "high", "mu", "sigma", "log_norm", "missing", "rest_logp", "few_logp")
+    names = ("log_weight", "low", "high", "mu", "sigma", "log_norm", "missing", "rest_logp")
     per_leaf = {forest.n_leaves} | {len(getattr(leaves, name)) for name in names}
     per_column = {n_columns} | {len(getattr(leaves, f"{name}_of")) for name in ("number", "category", "missing")}
     cells = forest.n_leaves * leaves.rest_logp.shape[1] + 1

@@ -53,8 +53,11 @@ class LeafTable(NamedTuple):
     level: np.ndarray  # int32, observed levels, ascending per leaf and category
     level_logp: np.ndarray  # their log probabilities
     rest_logp: np.ndarray  # (L, c) log probability of each level that is not listed but can reach the leaf
+    # the same once more, where the inner loop of densities finds it: see `with_shortcuts`
+    inverse: np.ndarray  # (L, q) 1/σ
+    log_peak: np.ndarray  # (L,) log π_l and the sum of `log_norm`: all that does not depend on a row's numbers
     few_start: np.ndarray  # (c,) first column of a category with few levels in `few_logp`, −1 for one with many
-    few_logp: np.ndarray  # (L, …) the same once more, level by level, where the inner loop of densities finds it
+    few_logp: np.ndarray  # (L, …) log probability, level by level
     closed: bool  # whether leaves have bounds besides their cuts, so that reaching a leaf is not enough
 
     @property
@@ -104,6 +107,8 @@ def fit_leaves(
         level=np.empty(0, np.int32),
         level_logp=np.empty(0),
         rest_logp=np.empty((n_leaves, n_categories)),
+        inverse=np.empty((n_leaves, 0)),
+        log_peak=np.empty(n_leaves),
         few_start=np.empty(0, np.int64),
         few_logp=np.empty((n_leaves, 0)),
         closed=options.bounds != UNBOUNDED,
@@ -119,7 +124,7 @@ def fit_leaves(
     parts = np.array_split(np.arange(forest.n_trees), min(forest.n_trees, 4 * effective_n_jobs(n_jobs)))
     fitted = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit_some)(part) for part in parts)
     np.cumsum(table.level_start, out=table.level_start)
-    return _with_few_levels(
+    return with_shortcuts(
         table._replace(
             level=np.concatenate([levels for part in fitted for levels, _ in part]),
             level_logp=np.concatenate([logp for part in fitted for _, logp in part]),
@@ -137,33 +142,33 @@ def first_columns(table: LeafTable, n: int) -> LeafTable:
     size = np.diff(table.level_start)[cells]
     start = np.concatenate([[0], np.cumsum(size)])
     listed = np.repeat(table.level_start[cells] - start[:-1], size) + np.arange(start[-1])
-    few = int(np.maximum(table.n_levels[:n][table.category_of[:n] >= 0], 0)[table.few_start[:categories] >= 0].sum())
 
-    def few_of(array: np.ndarray, k: int) -> np.ndarray:
+    def first_of(array: np.ndarray, k: int) -> np.ndarray:
         return np.ascontiguousarray(array[:, :k])
 
-    return table._replace(
-        low=few_of(table.low, numbers),
-        high=few_of(table.high, numbers),
-        mu=few_of(table.mu, numbers),
-        sigma=few_of(table.sigma, numbers),
-        log_norm=few_of(table.log_norm, numbers),
+    some = table._replace(
+        low=first_of(table.low, numbers),
+        high=first_of(table.high, numbers),
+        mu=first_of(table.mu, numbers),
+        sigma=first_of(table.sigma, numbers),
+        log_norm=first_of(table.log_norm, numbers),
         n_levels=table.n_levels[:n],
         number_of=table.number_of[:n],
         category_of=table.category_of[:n],
         missing_of=table.missing_of[:n],
-        missing=few_of(table.missing, missing),
+        missing=first_of(table.missing, missing),
         level_start=start.astype(np.int64),
         level=table.level[listed],
         level_logp=table.level_logp[listed],
-        rest_logp=few_of(table.rest_logp, categories),
-        few_start=table.few_start[:categories],
-        few_logp=few_of(table.few_logp, few),
+        rest_logp=first_of(table.rest_logp, categories),
     )
+    return with_shortcuts(some)
 
 
-def _with_few_levels(table: LeafTable) -> LeafTable:
-    """Spread the listed levels of small categories to a table, so that one is found without a search."""
+def with_shortcuts(table: LeafTable) -> LeafTable:
+    """The table with what follows from it laid out for densities: constants summed, divisions done, and the listed
+    levels of small categories spread, so that one is found without a search.
+    """
     n_levels = table.n_levels[table.category_of >= 0]
     is_few = n_levels <= _FEW_LEVELS
     width = np.where(is_few, n_levels, 0)
@@ -173,7 +178,12 @@ def _with_few_levels(table: LeafTable) -> LeafTable:
     leaf, category = np.divmod(cell, max(len(n_levels), 1))
     kept = is_few[category]
     few_logp[leaf[kept], few_start[category[kept]] + table.level[kept]] = table.level_logp[kept]
-    return table._replace(few_start=few_start, few_logp=few_logp)
+    return table._replace(
+        inverse=1.0 / table.sigma,
+        log_peak=table.log_weight + table.log_norm.sum(axis=1),
+        few_start=few_start,
+        few_logp=few_logp,
+    )
 
 
 def _ranges(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
