@@ -9,9 +9,10 @@
    | `validity`, `valid` | distance of the score to the goal; whether it is 0 |
    | `proximity` | Gower distance with the constraints' weights, or the explainer's `distance` |
    | `sparsity`, `n_changed` | share and number of features that differ from x |
-   | `plausibility`, `log_density` | −m and m, the explainer's measure m of plausibility |
+   | `plausibility` | −m, m the forest's measure of plausibility, or the method's own cost |
    | `typicality` | share of held-out real rows whose m is lower |
-   | `density_cost` | exp(−p̂(c)), p̂ the mean density of the trees: the paper's measure, 1 where p̂ is below 1e-17 |
+   | `log_density` | log p̂(c), p̂ the mean density of the trees |
+   | `density_cost` | exp(−p̂(c)): the paper's measure, 1 to the last bit where p̂ is below 1e-17 |
    | `nearest_distance`, `knn_distance` | Gower distance to the nearest real row, and its mean over the k nearest |
    | `minimality` | how many changed features can take x's value again, one at a time, with c staying valid |
    | `violated` | constraints that c violates, joined by "; " |
@@ -40,7 +41,6 @@ from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.problem import Problem
 from countarfactuals.objectives import Gower, changed, hypervolume, nondominated
 from countarfactuals.parameters import check_int
-from countarfactuals.plausibility import measure
 from countarfactuals.schema import Schema
 
 LogDensity = Callable[[Any], Any]
@@ -61,16 +61,16 @@ def evaluate(
     k = check_int("k", k, 1)
     judged = _judge(rows, x, explainer, target, constraints)
     background, codes, objectives = judged.problem.background, judged.rows, judged.objectives
-    plausibility, own = background.plausibility, -objectives["plausibility"]
+    log_density = background.plausibility.log_density(codes)
     is_changed = changed(codes, judged.problem.x)
     distances, _ = background.gower.nearest(codes, background.matrix, k)
     with np.errstate(over="ignore"):
-        density_cost = np.exp(-np.exp(measure(plausibility.forest, codes, "density")))
+        density_cost = np.exp(-np.exp(log_density))
     others: dict[str, Any] = {
         "valid": judged.valid,
         "n_changed": is_changed.sum(axis=1),
-        "log_density": own,
-        "typicality": plausibility.typicality(own),
+        "log_density": log_density,
+        "typicality": _typicality(judged),
         "density_cost": density_cost,
         "nearest_distance": distances[:, 0],
         "knn_distance": distances.mean(axis=1),
@@ -120,9 +120,9 @@ def evaluate_set(
     judged = _judge(rows, x, explainer, target, constraints)
     good, background = judged.is_counterfactual, judged.problem.background
     codes = judged.rows[good]
-    proximity, sparsity, cost = (judged.objectives[name][good] for name in ("proximity", "sparsity", "plausibility"))
+    proximity, sparsity = (judged.objectives[name][good] for name in ("proximity", "sparsity"))
     apart, apart_in_changes = _diversity(background.gower, codes, changed(codes, judged.problem.x))
-    values = np.column_stack([proximity, sparsity, 1.0 - background.plausibility.typicality(-cost)])
+    values = np.column_stack([proximity, sparsity, 1.0 - _typicality(judged)[good]])
     worth: dict[str, float] = {
         "n_rows": len(judged.rows),
         "n_valid": int(judged.valid.sum()),
@@ -241,6 +241,13 @@ def _unreadable(rows: Any, schema: Schema) -> list[int]:
 
 def _labels_of(rows: Any, n: int) -> pd.Index:
     return rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(n)
+
+
+def _typicality(judged: _Judged) -> np.ndarray:
+    """Share of real rows that are less plausible by the forest, also where the method has a cost of its own."""
+    problem, plausibility = judged.problem, judged.problem.background.plausibility
+    known = -judged.objectives["plausibility"] if problem.cost is None else plausibility(judged.rows)
+    return plausibility.typicality(known)
 
 
 def _minimality(judged: _Judged, is_changed: np.ndarray) -> np.ndarray:

@@ -46,12 +46,14 @@ class Plausibility:
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """The measure of each row of features, larger is more plausible."""
-        return np.concatenate(
-            [
-                self._summary(tree_log_weights(self.forest.forest_, self._leaves, self._points(some)))
-                for some in _blocks(rows)
-            ]
-        )
+        return np.concatenate([self._summary(self._tree_log_weights(some)) for some in _blocks(rows)])
+
+    def log_density(self, rows: np.ndarray) -> np.ndarray:
+        """Log p̂ of each row of features: the log of the trees' mean density, whatever the measure is."""
+        return np.concatenate([log_sum_columns(self._tree_log_weights(some)) for some in _blocks(rows)])
+
+    def _tree_log_weights(self, rows: np.ndarray) -> np.ndarray:
+        return tree_log_weights(self.forest.forest_, self._leaves, self._points(rows))
 
     def typicality(self, values: np.ndarray) -> np.ndarray:
         """Share of real rows whose measure is below each value."""

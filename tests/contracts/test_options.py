@@ -81,9 +81,12 @@ def test_min_plausibility(method: Method, least: float):
 @every_method
 def test_more_plausible_is_more_typical(method: Method):
     for result in fitted(method.name).explain_many(X.head(4)):
-        order = np.argsort(result.log_density, kind="stable")
+        judge = fitted(method.name).background_.plausibility
+        rows = judge.forest.schema_.select(range(X.shape[1])).encode(result.to_frame())
+        order = np.argsort(judge(rows), kind="stable")
         assert (np.diff(result.typicality[order]) >= 0).all()
-        np.testing.assert_array_equal(result.objectives["plausibility"], -result.log_density)
+        np.testing.assert_allclose(result.log_density, judge.log_density(rows), rtol=1e-12)
+        np.testing.assert_array_equal(result.density_cost, np.exp(-np.exp(result.log_density)))
 
 
 @every_method

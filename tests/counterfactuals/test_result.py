@@ -13,8 +13,8 @@ from countarfactuals.schema import Schema
 
 from .examples import loans, result
 
-ADDED = ["P(good)", "prediction", "validity", "proximity", "sparsity", "plausibility", "log_density", "typicality"]
-ADDED += ["is_real_row"]
+ADDED = ["P(good)", "prediction", "validity", "proximity", "sparsity", "plausibility", "log_density"]
+ADDED += ["density_cost", "typicality", "is_real_row"]
 
 
 def test_rows_count_and_an_empty_result_is_false() -> None:

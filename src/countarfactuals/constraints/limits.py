@@ -88,6 +88,13 @@ class Limits:
         """Names of the constraints, the keys of `violations`."""
         return tuple(part.name for part in self.parts)
 
+    @property
+    def liftable(self) -> tuple[str, ...]:
+        """Names of the constraints that were asked for: all but those that keep present cells from becoming missing."""
+        return tuple(
+            part.name for part in self.parts if not (isinstance(part, CellLimit) and part.only_forbids_missing)
+        )
+
     def violations(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """For each constraint which rows violate it, shape (n,)."""
         pool = Pool(self.x, rows)

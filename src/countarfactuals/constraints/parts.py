@@ -67,6 +67,11 @@ class CellLimit:
     missing_ok: bool = False
 
     @property
+    def only_forbids_missing(self) -> bool:
+        """Whether every present value is allowed."""
+        return self.levels is None and self.low == -np.inf and self.high == np.inf and not self.missing_ok
+
+    @property
     def forbids_all(self) -> bool:
         """Whether no value is left, as for a fixed column."""
         return self.low > self.high

@@ -40,14 +40,14 @@ class Counterfactuals:
     score_names, x_scores, scores : names (s), scores of x (s,) and of the rows (n, s).
     x_label, labels : predicted label or value of x and of each row.
     objectives : by name, shape (n,), smaller is better.
-    log_density, x_log_density : of the rows and of x, by the measure that `measure` names.
+    log_density, x_log_density : log p̂ of the rows and of x, by the forest as a whole.
     typicality, x_typicality : share of real rows that are less plausible.
     is_real_row : whether a row equals a row of the training data.
     notes : sentences that a reader should know.
     diagnosis : why nothing was found.
     constraints : sentences.
     provenance : how it was made: versions, seed, evaluations, seconds, settings; JSON types.
-    measure : what the plausibility is measured by.
+    measure : what the objective "plausibility" measures.
     error : what went wrong, with status "error".
     """
 
@@ -153,17 +153,24 @@ class Counterfactuals:
         """Which cells differ from x, shape (n, p); two missing cells do not differ."""
         return read_only(differs(self.x, self.rows), np.bool_)
 
+    @cached_property
+    def density_cost(self) -> np.ndarray:
+        """The paper's measure e^(−p̂), shape (n,); 1 to the last bit where p̂ is below 1e-17."""
+        with np.errstate(over="ignore"):
+            return read_only(np.exp(-np.exp(self.log_density)))
+
     def to_frame(self, objectives: bool = False) -> Any:
         """The rows in the library and types of the training data.
 
-        With `objectives`, columns are added: scores, prediction, objectives, log_density, typicality, is_real_row.
+        With `objectives`, columns are added: scores, prediction, objectives, log_density, density_cost, typicality,
+        is_real_row.
         For users of numpy that frame is of pandas. An added name that is a feature already gets an underscore.
         """
         return frames.frame_of(self.schema, self.rows, self.measures()) if objectives else self.schema.decode(self.rows)
 
     def measures(self) -> dict[str, Any]:
         """What `to_frame(objectives=True)` adds, by name."""
-        others = {"log_density": self.log_density, "typicality": self.typicality, "is_real_row": self.is_real_row}
+        others = {name: getattr(self, name) for name in ("log_density", "density_cost", "typicality", "is_real_row")}
         return frames.measures(self.score_names, self.scores, self.labels, self.objectives, others)
 
     def changes(self) -> Any:

@@ -48,7 +48,7 @@ def answer(
     background = problem.background
     predictor, plausibility = background.predictor, background.plausibility
     rows, scores, objectives = _counterfactuals(problem, chosen, is_pareto)
-    measure = -objectives[:, 2]
+    measure = -objectives[:, 2] if problem.cost is None else plausibility(rows)
     typicality = plausibility.typicality(measure)
     order = _order(objectives, typicality, settings["trade_off"])
     x_measure = plausibility(problem.x[None])
@@ -66,8 +66,8 @@ def answer(
         x_label=predictor.labels(problem.x_scores[None])[0],
         labels=tuple(predictor.labels(scores[order])),
         objectives={"validity": problem.goal.distance(scores[order]), **values},
-        log_density=measure[order],
-        x_log_density=float(x_measure[0]),
+        log_density=plausibility.log_density(rows[order]),
+        x_log_density=float(plausibility.log_density(problem.x[None])[0]),
         typicality=typicality[order],
         x_typicality=float(plausibility.typicality(x_measure)[0]),
         is_real_row=background.is_real(rows[order]),
@@ -76,7 +76,7 @@ def answer(
         constraints=tuple(constraints.describe()),
         # after the diagnosis, which evaluates rows too
         provenance=_provenance(problem, settings, constraints, started),
-        measure=plausibility.name,
+        measure=plausibility.name if problem.cost is None else problem.cost.name,
     )
 
 

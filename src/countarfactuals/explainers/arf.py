@@ -199,7 +199,7 @@ class ARFExplainer(Explainer):
             if len(pool) == 0:
                 continue
             measure, p_valid = plausibility.judge(pool, shares)
-            plausible = measure >= problem.least_measure
+            plausible = problem.is_plausible(pool, measure)
             pool, p_valid = pool[plausible], p_valid[plausible]
             objectives = problem.objectives(pool, measure[plausible])
             n = math.ceil(problem.left / (_STAGES - stage))

@@ -39,7 +39,7 @@ from countarfactuals.explainers.answer import answer
 from countarfactuals.explainers.background import Background, matrix_with_scores, with_scores
 from countarfactuals.explainers.many import explain_rows
 from countarfactuals.explainers.observed import fit_observed
-from countarfactuals.explainers.problem import GiveUp, Objective, Problem, row_generator
+from countarfactuals.explainers.problem import Cost, GiveUp, Objective, Problem, row_generator
 from countarfactuals.objectives import Gower
 from countarfactuals.parameters import (
     RandomState,
@@ -53,7 +53,8 @@ from countarfactuals.plausibility import MEASURES, Plausibility, held_out_measur
 from countarfactuals.prediction import make_predictor, resolve
 from countarfactuals.schema import Schema
 
-_TAKEN = {"validity", "proximity", "sparsity", "plausibility", "log_density", "typicality", "is_real_row", "prediction"}
+_TAKEN = {"validity", "proximity", "sparsity", "plausibility", "prediction"}  # names that results have already
+_TAKEN |= {"log_density", "density_cost", "typicality", "is_real_row"}
 
 
 class Explainer(BaseEstimator):
@@ -304,9 +305,14 @@ class Explainer(BaseEstimator):
             rng=row_generator(self.seed_, x, goal),
             distance=self.distance,
             extra=self.extra_objectives or {},
+            cost=self._cost(),
             least_measure=background.plausibility.quantile(float(self.min_plausibility)),
             allow_real_rows=bool(self.allow_real_rows),
         )
+
+    def _cost(self) -> Cost | None:
+        """The method's own cost of being implausible, None for minus the forest's measure."""
+        return None
 
     @abstractmethod
     def _search(self, problem: Problem) -> np.ndarray | None:

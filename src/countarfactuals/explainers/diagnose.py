@@ -29,9 +29,8 @@ def diagnose(problem: Problem) -> Diagnosis:
         return Diagnosis(n_tried=0, lifting=lifting)
     violated = problem.limits.violations(rows)
     counts = {name: int(broken.sum()) for name, broken in violated.items() if broken.any()}
-    if problem.least_measure > -np.inf:
-        low = problem.background.plausibility(rows) < problem.least_measure
-        counts |= {"min_plausibility": int(low.sum())} if low.any() else {}
+    low = ~problem.is_plausible(rows)
+    counts |= {"min_plausibility": int(low.sum())} if low.any() else {}
     if not problem.allow_real_rows:
         real = problem.background.is_real(rows)
         counts |= {"allow_real_rows": int(real.sum())} if real.any() else {}
@@ -71,8 +70,7 @@ def _lifting(problem: Problem) -> dict[str, int]:
 
 def _looser(problem: Problem) -> dict[str, Problem]:
     """The same problem without each of its constraints in turn, and of the explainer's own conditions."""
-    names = [name for name in problem.limits.names if not name.startswith("missing: ")]
-    looser = {name: replace(problem, limits=problem.limits.without(name)) for name in names}
+    looser = {name: replace(problem, limits=problem.limits.without(name)) for name in problem.limits.liftable}
     if problem.least_measure > -math.inf:
         looser["min_plausibility"] = replace(problem, least_measure=-math.inf)
     if not problem.allow_real_rows:
@@ -94,6 +92,5 @@ def _forbidden_by(problem: Problem, looser: Problem, donors: np.ndarray) -> np.n
 def _is_admitted(problem: Problem, rows: np.ndarray) -> np.ndarray:
     """Which rows would be counterfactuals if they reached the goal."""
     good = problem.is_candidate(rows)
-    if problem.least_measure > -math.inf and good.any():
-        good[good] = problem.background.plausibility(rows[good]) >= problem.least_measure
+    good[good] = problem.is_plausible(rows[good])
     return good

@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,13 @@ from countarfactuals.prediction import Goal
 _GIVE_UP_AT = 0.9  # of the budget: what is left is spent on finding out why nothing was found
 
 Objective = Callable[[Any, Any], Any]
+
+
+class Cost(NamedTuple):
+    """What a method minimises for plausibility instead of the forest's measure."""
+
+    name: str
+    of: Callable[[np.ndarray], np.ndarray]  # encoded rows to one number each
 
 
 class GiveUp(Exception):
@@ -42,7 +49,8 @@ class Problem:
     budget : most rows that the model may be asked about.
     rng : for everything random.
     distance, extra : the user's own distance and further objectives.
-    least_measure : plausibility that a row needs.
+    cost : the method's own cost of being implausible; None for minus the forest's measure.
+    least_measure : the forest's measure that a row needs.
     allow_real_rows : whether a row of the data may be handed out.
     """
 
@@ -56,6 +64,7 @@ class Problem:
     rng: np.random.Generator
     distance: Objective | None = None
     extra: Mapping[str, Objective] = field(default_factory=dict)
+    cost: Cost | None = None
     least_measure: float = -math.inf
     allow_real_rows: bool = True
     _rows: list[np.ndarray] = field(default_factory=list, init=False)
@@ -98,8 +107,7 @@ class Problem:
     @property
     def _give_up_at(self) -> int:
         """After how many evaluations without success the rest is kept: to try what lifting a constraint would give."""
-        is_limited = any(not name.startswith("missing: ") for name in self.limits.names)
-        can_be_lifted = is_limited or self.least_measure > -math.inf or not self.allow_real_rows
+        can_be_lifted = bool(self.limits.liftable) or self.least_measure > -math.inf or not self.allow_real_rows
         return math.ceil(_GIVE_UP_AT * self.budget) if can_be_lifted else self.budget
 
     def is_counterfactual(
@@ -108,10 +116,15 @@ class Problem:
         """Which rows have the outcome and are what was asked for."""
         good = self.goal.reached(scores)
         good[good] = self.is_candidate(rows[good])
-        if self.least_measure > -math.inf and good.any():
-            measure = self.background.plausibility(rows[good]) if objectives is None else -objectives[good, 2]
-            good[good] = measure >= self.least_measure
+        measure = None if objectives is None or self.cost is not None else -objectives[good, 2]
+        good[good] = self.is_plausible(rows[good], measure)
         return good
+
+    def is_plausible(self, rows: np.ndarray, measure: np.ndarray | None = None) -> np.ndarray:
+        """Which rows are as plausible as was asked; their measure is computed if it is not known."""
+        if self.least_measure == -math.inf or len(rows) == 0:
+            return np.ones(len(rows), np.bool_)
+        return (self.background.plausibility(rows) if measure is None else measure) >= self.least_measure
 
     def is_candidate(self, rows: np.ndarray) -> np.ndarray:
         """Which rows differ from x, obey the constraints, and are no one's row if that was asked."""
@@ -136,10 +149,15 @@ class Problem:
         return self._asked("distance", self.distance, rows)
 
     def objectives(self, rows: np.ndarray, measure: np.ndarray | None = None) -> np.ndarray:
-        """What is minimised, (n, 3 + extra): proximity, sparsity, −plausibility (known or not), the user's own."""
-        if measure is None:
-            measure = self.background.plausibility(rows)
-        columns = [self.proximity(rows), sparsity(rows, self.x), -measure]
+        """What is minimised, (n, 3 + extra): proximity, sparsity, implausibility, the user's own.
+
+        `measure` is the forest's, if it is known.
+        """
+        if self.cost is not None:
+            implausibility = self.cost.of(rows)
+        else:
+            implausibility = -(self.background.plausibility(rows) if measure is None else measure)
+        columns = [self.proximity(rows), sparsity(rows, self.x), implausibility]
         columns += [self._asked(name, function, rows) for name, function in self.extra.items()]
         return np.column_stack(columns)
 
