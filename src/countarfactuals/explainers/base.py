@@ -37,7 +37,7 @@ from countarfactuals.exceptions import (
 from countarfactuals.explainers import archive
 from countarfactuals.explainers.answer import answer
 from countarfactuals.explainers.background import Background, matrix_with_scores, with_scores
-from countarfactuals.explainers.many import explain_rows
+from countarfactuals.explainers.many import Request, explain_rows
 from countarfactuals.explainers.observed import fit_observed
 from countarfactuals.explainers.problem import Cost, GiveUp, Objective, Problem, row_generator
 from countarfactuals.objectives import Gower
@@ -275,7 +275,8 @@ class Explainer(BaseEstimator):
         check_choice("on_error", on_error, ("record", "raise"))
         if time_budget is not None:
             check_float("time_budget", time_budget, 0.0, math.inf, "None or ")
-        return explain_rows(self, X, target, as_constraints(constraints), n_jobs, progress, time_budget, on_error)
+        request = Request(self, target, as_constraints(constraints), on_error)
+        return explain_rows(request, X, n_jobs, progress, time_budget)
 
     def _explain(self, x: np.ndarray, target: Any, constraints: Constraints) -> Counterfactuals:
         started = time.perf_counter()

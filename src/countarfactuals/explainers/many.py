@@ -1,6 +1,6 @@
 """Many rows: in processes, with progress, within a time budget, one failing row at a time.
 
-Each row's generator depends on the row alone, so that order and number of processes change nothing. The explainer goes
+Each row's generator depends on the row alone, so that order and number of processes change nothing. What is asked goes
 to each process once, through a file that exists as long as the call.
 """
 
@@ -11,13 +11,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Hashable, Iterator
+from concurrent.futures import FIRST_COMPLETED, wait
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cloudpickle
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
+from joblib.externals.loky import get_reusable_executor
+from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from countarfactuals.constraints import Constraints
@@ -28,31 +32,38 @@ from countarfactuals.prediction import resolve
 if TYPE_CHECKING:
     from countarfactuals.explainers.base import Explainer
 
-Task = tuple[int, Any]  # position and the encoded row, or the error that reading it gave
+Row = np.ndarray | Exception  # encoded, or the error that reading it gave
+Task = tuple[int, Row]  # with the row's position
+Answer = tuple[int, Counterfactuals]
 _LOADED: dict[str, Any] = {}
 _ROWS_ASKED = 5
+_AHEAD = 2  # rows that wait for each process, so that none idles while this one is busy
+# what libraries read for their number of threads: each process is to have its share of the cores
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+class Request(NamedTuple):
+    """What is asked of every row."""
+
+    explainer: Explainer
+    target: Any
+    constraints: Constraints
+    on_error: str
 
 
 def explain_rows(
-    explainer: Explainer,
-    X: Any,
-    target: Any,
-    constraints: Constraints,
-    n_jobs: int | None,
-    progress: bool,
-    time_budget: float | None,
-    on_error: str,
+    request: Request, X: Any, n_jobs: int | None, progress: bool, time_budget: float | None
 ) -> CounterfactualsBatch:
     """Explain every row of a frame."""
-    tasks, labels = _read(explainer, X, on_error)
-    _check_request(explainer, target, constraints)
+    tasks, labels = _read(request.explainer, X, request.on_error)
+    _check_request(request)
     deadline = None if time_budget is None else time.monotonic() + time_budget
     done: dict[int, Counterfactuals] = {}
     bar = tqdm(total=len(tasks), disable=not (progress and _is_watched()), unit="row", desc="explaining")
     workers = min(effective_n_jobs(n_jobs), len(tasks))
     try:
-        results = _one_by_one if workers == 1 else _in_processes
-        for position, result in results(explainer, tasks, target, constraints, on_error, deadline, workers):
+        results = _one_by_one if workers <= 1 else _in_processes
+        for position, result in results(request, _Tasks(tasks, deadline), workers):
             done[position] = result
             bar.update()
     except KeyboardInterrupt:
@@ -92,52 +103,56 @@ def _encoded(explainer: Explainer, X: Any) -> np.ndarray:
     return background.representable(background.check_whole(background.schema.encode(X)))
 
 
-def _check_request(explainer: Explainer, target: Any, constraints: Constraints) -> None:
+def _check_request(request: Request) -> None:
     """Refuse at once a target or constraints that no row could have: a misspelt name would fail for each of them.
 
     Judged by real rows, without asking the model; what only one row contradicts is that row's own error.
     """
-    background = explainer.background_
-    resolve(target, background.predictor, background.scores[0])
+    background = request.explainer.background_
+    resolve(request.target, background.predictor, background.scores[0])
     errors = []
     for row in background.matrix[:_ROWS_ASKED]:
         try:
-            constraints.bind(background.schema, row)
+            request.constraints.bind(background.schema, row)
         except ConstraintError as error:
             errors.append(error)
     if len(errors) == len(background.matrix[:_ROWS_ASKED]):
         raise errors[0]
 
 
-def _one_by_one(
-    explainer: Explainer,
-    tasks: list[Task],
-    target: Any,
-    constraints: Constraints,
-    on_error: str,
-    deadline: float | None,
-    workers: int,
-) -> Iterator[tuple[int, Counterfactuals]]:
-    for position, row in _until(tasks, deadline):
-        yield position, explain_one(explainer, row, target, constraints, on_error)
+def _one_by_one(request: Request, tasks: _Tasks, workers: int) -> Iterator[Answer]:
+    for position, row in tasks:
+        yield position, explain_one(request, row)
 
 
-def _in_processes(
-    explainer: Explainer,
-    tasks: list[Task],
-    target: Any,
-    constraints: Constraints,
-    on_error: str,
-    deadline: float | None,
-    workers: int,
-) -> Iterator[tuple[int, Counterfactuals]]:
+def _in_processes(request: Request, tasks: _Tasks, workers: int) -> Iterator[Answer]:
+    """This process takes rows as well, so that both cores work while others start."""
+    n_threads = max(1, cpu_count() // workers)
     with tempfile.TemporaryDirectory(prefix="countarfactuals-") as folder:
-        path = str(Path(folder) / "explainer")
-        Path(path).write_bytes(_pickled((explainer, target, constraints)))
-        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
-        yield from parallel(
-            delayed(_explain_there)(path, position, row, on_error) for position, row in _until(tasks, deadline)
-        )
+        path = str(Path(folder) / "request")
+        Path(path).write_bytes(_pickled(request))
+        executor = get_reusable_executor(workers - 1, env=dict.fromkeys(_THREADS, str(n_threads)))
+        sent: set[Any] = set()
+        try:
+            with threadpool_limits(n_threads):
+                while True:
+                    for position, row in islice(tasks, _AHEAD * (workers - 1) - len(sent)):
+                        sent.add(executor.submit(_explain_there, path, position, row))
+                    own = next(tasks, None)
+                    if own is not None:
+                        yield own[0], explain_one(request, own[1])
+                    elif not sent:
+                        return
+                    else:
+                        wait(sent, return_when=FIRST_COMPLETED)
+                    if tasks.is_too_late:
+                        sent -= {future for future in sent if future.cancel()}
+                    for future in [future for future in sent if future.done()]:
+                        sent.remove(future)
+                        yield future.result()
+        except BaseException:  # an error, or Ctrl-C: nothing is to go on behind the user's back
+            executor.shutdown(wait=False, kill_workers=True)
+            raise
 
 
 def _pickled(sent: Any) -> bytes:
@@ -149,32 +164,42 @@ def _pickled(sent: Any) -> bytes:
         ) from error
 
 
-def _until(tasks: list[Task], deadline: float | None) -> Iterator[Task]:
-    for task in tasks:
-        if deadline is not None and time.monotonic() >= deadline:
-            return
-        yield task
+class _Tasks:
+    """The tasks as long as there is time to begin one."""
+
+    def __init__(self, tasks: list[Task], deadline: float | None) -> None:
+        self._left, self._deadline = iter(tasks), deadline
+
+    @property
+    def is_too_late(self) -> bool:
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+    def __iter__(self) -> Iterator[Task]:
+        return self
+
+    def __next__(self) -> Task:
+        if self.is_too_late:
+            raise StopIteration
+        return next(self._left)
 
 
-def _explain_there(path: str, position: int, row: Any, on_error: str) -> tuple[int, Counterfactuals]:
-    """Explain in a process of its own, which reads the explainer once."""
+def _explain_there(path: str, position: int, row: Row) -> Answer:
+    """Explain in a process of its own, which reads the request once."""
     if path not in _LOADED:
         _LOADED.clear()
         _LOADED[path] = cloudpickle.loads(Path(path).read_bytes())
-    explainer, target, constraints = _LOADED[path]
-    return position, explain_one(explainer, row, target, constraints, on_error)
+    return position, explain_one(_LOADED[path], row)
 
 
-def explain_one(
-    explainer: Explainer, row: np.ndarray | Exception, target: Any, constraints: Constraints, on_error: str
-) -> Counterfactuals:
+def explain_one(request: Request, row: Row) -> Counterfactuals:
     """The result of one row, or what went wrong."""
+    explainer, target = request.explainer, request.target
     try:
         if isinstance(row, Exception):
             raise row
-        return explainer._explain(row, target, constraints)
+        return explainer._explain(row, target, request.constraints)
     except Exception as error:
-        if on_error == "raise":
+        if request.on_error == "raise":
             raise
         return Counterfactuals.empty(
             explainer.schema_,

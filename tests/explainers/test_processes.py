@@ -1,0 +1,64 @@
+"""Ctrl-C and the time budget in a process of its own, whose workers get the signal too, as in a terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+SCRIPT = """
+import sys, time
+import numpy as np, pandas as pd
+from countarfactuals import AdversarialRandomForest, ARFExplainer
+
+rng = np.random.default_rng(0)
+X = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+
+def model(frame):
+    time.sleep(0.05)
+    return (frame["a"] > 0.5).to_numpy(float)
+
+forest = AdversarialRandomForest(n_estimators=5, min_samples_leaf=10)
+explainer = ARFExplainer(model, classes=[0, 1], density=forest, max_evaluations=100, random_state=1).fit(X)
+print("fitted", flush=True)
+batch = explainer.explain_many(X, n_jobs=2, time_budget=float(sys.argv[1]))
+print(len(batch), len(batch.unfinished), flush=True)
+"""
+
+
+def run(seconds: float, interrupt_after: float | None) -> tuple[int, int]:
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", SCRIPT, str(seconds)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "fitted\n"
+    if interrupt_after is not None:
+        time.sleep(interrupt_after)
+        os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to the whole group
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 0, error
+    done, unfinished = map(int, out.split())
+    return done, unfinished
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals to process groups are of POSIX")
+def test_an_interrupt_of_several_processes_returns_what_is_finished():
+    done, unfinished = run(1e6, interrupt_after=4.0)
+    assert done > 0
+    assert unfinished > 0
+    assert done + unfinished == 200
+
+
+def test_the_time_budget_of_several_processes():
+    done, unfinished = run(2.0, interrupt_after=None)
+    assert done > 0
+    assert unfinished > 0
+    assert done + unfinished == 200
