@@ -76,6 +76,22 @@ def test_every_measure_by_hand():
     assert table["is_real_row"].tolist() == [True, False, True, True, False, True]
 
 
+def test_the_distance_to_neighbours_is_weighted_as_asked():
+    # two of the six nearest rows count: of (6, "u") six rows are equal, of (6, "v") six are half a unit away
+    table = evaluate(ROWS, X_SMALL, small(), k=8, weights=[1, 0, 0, 0, 0, 0, 0, 3])
+    equal = evaluate(ROWS, X_SMALL, small(), k=8)
+    gower, data = small().background_.gower, small().background_.matrix
+    eighth = [np.sort(gower.to(row, data))[7] for row in small().schema_.encode(ROWS)]
+    np.testing.assert_allclose(table["knn_distance"], 0.25 * table["nearest_distance"] + 0.75 * np.array(eighth))
+    assert not np.allclose(table["knn_distance"], equal["knn_distance"])
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1, -1, 1, 1, 1], [0, 1, 1, 1, 1], "abcde", [math.nan] * 5])
+def test_bad_weights_of_neighbours(weights):
+    with pytest.raises(ParameterError, match="weights must hold 5 numbers"):
+        evaluate(ROWS, X_SMALL, small(), weights=weights)
+
+
 def test_plausibility_is_that_of_the_forest():
     explainer = small()
     table = evaluate(ROWS, X_SMALL, explainer)

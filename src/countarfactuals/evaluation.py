@@ -13,7 +13,7 @@
    | `typicality` | share of held-out real rows whose m is lower |
    | `log_density` | log p̂(c), p̂ the mean density of the trees |
    | `density_cost` | exp(−p̂(c)): the paper's measure, 1 to the last bit where p̂ is below 1e-17 |
-   | `nearest_distance`, `knn_distance` | Gower distance to the nearest real row, and its mean over the k nearest |
+   | `nearest_distance`, `knn_distance` | Gower distance to the nearest real row, and its weighted mean over k |
    | `minimality` | how many changed features can take x's value again, one at a time, with c staying valid |
    | `violated` | constraints that c violates, joined by "; " |
    | `is_real_row` | whether c equals a row of the data |
@@ -41,13 +41,20 @@ from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.problem import Problem
 from countarfactuals.objectives import Gower, changed, hypervolume, nondominated
 from countarfactuals.parameters import check_int
-from countarfactuals.schema import Schema
+from countarfactuals.schema import Schema, free_name
 
 LogDensity = Callable[[Any], Any]
 
 
 def evaluate(
-    rows: Any, x: Any, explainer: Explainer, target: Any = None, constraints: Constraints | None = None, *, k: int = 5
+    rows: Any,
+    x: Any,
+    explainer: Explainer,
+    target: Any = None,
+    constraints: Constraints | None = None,
+    *,
+    k: int = 5,
+    weights: Sequence[float] | None = None,
 ) -> pd.DataFrame:
     """Every measure of each row, one line per row; pandas rows keep their index.
 
@@ -57,13 +64,15 @@ def evaluate(
     x, target, constraints : as in `explainer.explain`.
     explainer : a fitted one, whose data, model and forest judge the rows.
     k : how many real rows `knn_distance` is averaged over.
+    weights : of these rows, nearest first; None weighs them alike.
     """
-    k = check_int("k", k, 1)
+    shares = _shares(check_int("k", k, 1), weights)
     judged = _judge(rows, x, explainer, target, constraints)
     background, codes, objectives = judged.problem.background, judged.rows, judged.objectives
     log_density = background.plausibility.log_density(codes)
     is_changed = changed(codes, judged.problem.x)
-    distances, _ = background.gower.nearest(codes, background.matrix, k)
+    distances, _ = background.gower.nearest(codes, background.matrix, len(shares))
+    shares = shares[: distances.shape[1]] / shares[: distances.shape[1]].sum()
     with np.errstate(over="ignore"):
         density_cost = np.exp(-np.exp(log_density))
     others: dict[str, Any] = {
@@ -73,7 +82,7 @@ def evaluate(
         "typicality": _typicality(judged),
         "density_cost": density_cost,
         "nearest_distance": distances[:, 0],
-        "knn_distance": distances.mean(axis=1),
+        "knn_distance": distances @ shares,
         "minimality": _minimality(judged, is_changed),
         "violated": _names_of(judged.violations, len(codes)),
         "is_real_row": background.is_real(codes),
@@ -82,9 +91,7 @@ def evaluate(
     labels = background.predictor.labels(judged.scores).tolist()
     columns = measures(background.predictor.score_names, judged.scores, labels, objectives, {})
     for name, values in others.items():  # an objective of the user may have the name already
-        while name in columns:
-            name += "_"
-        columns[name] = values
+        columns[free_name(name, columns)] = values
     return pd.DataFrame(columns, index=_labels_of(rows, len(codes)))
 
 
@@ -241,6 +248,19 @@ def _unreadable(rows: Any, schema: Schema) -> list[int]:
 
 def _labels_of(rows: Any, n: int) -> pd.Index:
     return rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(n)
+
+
+def _shares(k: int, weights: Any) -> np.ndarray:
+    """The weights of k neighbours; they sum to 1."""
+    try:
+        shares = np.ones(k) if weights is None else np.asarray(weights, np.float64)
+    except (TypeError, ValueError):
+        shares = np.empty(0)
+    if shares.shape != (k,) or not (np.isfinite(shares) & (shares >= 0.0)).all() or shares[0] == 0.0:
+        raise ParameterError(
+            f"weights must hold {k} numbers from 0 on, one for each of the k rows, the first above 0; got {weights!r}."
+        )
+    return np.asarray(shares / shares.sum())
 
 
 def _typicality(judged: _Judged) -> np.ndarray:

@@ -113,3 +113,9 @@ def test_a_row_that_failed(shown) -> None:
 
 def test_never_silent() -> None:
     assert "no reason was recorded" in repr(empty(None))
+
+
+def test_more_evaluations_are_advised_only_where_they_were_used_up() -> None:
+    assert "max_evaluations" in Diagnosis(9, 9).text()
+    assert "max_evaluations" not in Diagnosis(9, 9, is_spent=False).text()
+    assert "easier to reach" in Diagnosis(9, 9, is_spent=False).text()

@@ -241,3 +241,22 @@ def test_an_empty_result_needs_no_row() -> None:
     assert len(made.to_frame(objectives=True)) == 0
     assert made.changes().empty
     assert len(made.select(3)) == 0
+
+
+def test_the_papers_measure_follows_from_the_log_density() -> None:
+    made = replace(result(), log_density=[0.0, -1.0, -50.0, 900.0])
+    np.testing.assert_allclose(made.density_cost, [np.exp(-1.0), np.exp(-np.exp(-1.0)), 1.0, 0.0], rtol=1e-15)
+
+
+def test_history_is_a_frame_of_what_an_evolution_left() -> None:
+    assert result().history().empty
+    left = {
+        "generation": [0, 1],
+        "hypervolume": [0.1, 0.2],
+        "best": {"validity": [0.3, 0.0]},
+        "mean": {"validity": [0.5, 0.1]},
+    }
+    made = replace(result(), provenance={"history": left}).history()
+    assert made.columns.tolist() == ["generation", "hypervolume", "best validity", "mean validity"]
+    assert made["hypervolume"].tolist() == [0.1, 0.2]
+    assert made["mean validity"].tolist() == [0.5, 0.1]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from countarfactuals.counterfactuals.select import choose, cost_of, distances, scaled_cells
+from countarfactuals.counterfactuals.select import choose, cost_of, distance_between
 from countarfactuals.exceptions import ParameterError
 from countarfactuals.schema import Schema
 
@@ -101,13 +101,13 @@ def test_the_distance_is_gowers() -> None:
     rows = schema.encode(loans())
     for i in range(5):
         expected = [slow_distance(schema, rows, i, k) for k in range(5)]
-        np.testing.assert_allclose(distances(scaled_cells(schema, rows), schema, i), expected, atol=1e-12)
+        np.testing.assert_allclose(distance_between(schema, rows)(i), expected, atol=1e-12)
 
 
 def test_unordered_levels_are_one_apart_whatever_their_codes() -> None:
     frame = pd.DataFrame({"c": ["a", "b", "z", "a"]})
     schema = Schema.infer(frame)
-    np.testing.assert_array_equal(distances(scaled_cells(schema, schema.encode(frame)), schema, 0), [0, 1, 1, 0])
+    np.testing.assert_array_equal(distance_between(schema, schema.encode(frame))(0), [0, 1, 1, 0])
 
 
 @given(st.integers(1, 12), st.integers(1, 14), st.floats(0, 1), st.integers(0, 1000))

@@ -30,8 +30,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from countarfactuals.exceptions import ModelError, ModelTypeError
-from countarfactuals.prediction import make_predictor
+from countarfactuals.exceptions import ModelError, ModelTypeError, TargetError
+from countarfactuals.prediction import make_predictor, resolve
 from countarfactuals.schema import Schema
 
 from .data import APPROVED, ARRAY, GRADE, LETTER, LOANS, MERIT, NUMBERS, RISK, N, predictor_of
@@ -453,3 +453,25 @@ def test_make_predictor_leaves_the_rows_alone():
     before = LOANS.copy()
     make_predictor(lambda frame: np.zeros(len(frame)), Schema.infer(LOANS), LOANS)
     pd.testing.assert_frame_equal(LOANS, before)
+
+
+def test_the_method_of_an_estimator_knows_its_classes():
+    X = pd.DataFrame({"a": np.linspace(-1, 1, 40)})
+    model = LogisticRegression().fit(X, np.where(X["a"] > 0, "yes", "no"))
+    schema = Schema.infer(X)
+    by_method = make_predictor(model.predict_proba, schema, X)
+    assert (by_method.task, by_method.classes) == ("binary", ("no", "yes"))
+    np.testing.assert_array_equal(by_method.scores(schema.encode(X)), model.predict_proba(X)[:, 1:])
+
+
+@pytest.mark.parametrize("target", [None, "yes"])
+def test_a_probability_without_classes_gets_a_hint(target):
+    X = pd.DataFrame({"a": np.linspace(0, 1, 40)})
+    schema = Schema.infer(X)
+    probability = make_predictor(lambda frame: frame["a"], schema, X)
+    amount = make_predictor(lambda frame: 100 * frame["a"] + 2, schema, X)
+    with pytest.raises(TargetError, match=r"regression.*classes=\("):
+        resolve(target, probability, np.array([0.3]))
+    with pytest.raises(TargetError, match="regression") as refused:
+        resolve(target, amount, np.array([32.0]))
+    assert "classes=" not in str(refused.value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from numbers import Integral, Real
 from typing import Any
@@ -90,6 +90,12 @@ class Constraints:
             raise ConstraintError(f"`allow_missing` must be True or False, got {self.allow_missing!r}.")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def limited(self, max_changed: int | None) -> Constraints:
+        """The same, with at most so many changes; None adds nothing."""
+        if max_changed is None:
+            return self
+        return replace(self, max_changed=min(max_changed, self.max_changed or max_changed))
 
     def bind(self, schema: Schema, x: np.ndarray) -> Limits:
         """The limits for one row `x` in the codes of `schema`, shape (p,); all names and values are checked."""

@@ -27,6 +27,7 @@ class Diagnosis:
     nearest_miss : the candidate closest to the target, in matrix codes.
     nearest_miss_scores, nearest_miss_distance : its scores and how far they are from the target.
     lifting : by constraint, how many counterfactuals there would be without it; only those that would give some.
+    is_spent : whether the search ended because it had no evaluations left, so that more of them might help.
 
     >>> print(Diagnosis(n_tried=20, n_invalid=20).text())
     No counterfactual was found among 20 candidates. None of them reaches the target. Try a target that is easier to \
@@ -40,6 +41,7 @@ reach, or a larger `max_evaluations`.
     nearest_miss_scores: np.ndarray | None = None
     nearest_miss_distance: float | None = None
     lifting: dict[str, int] = field(default_factory=dict)
+    is_spent: bool = True
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -116,7 +118,7 @@ reach, or a larger `max_evaluations`.
             return f"Try to lift or relax {best!r}, or choose a target that is easier to reach."
         if self.n_tried == 0:
             return "Try looser constraints: they may leave nothing to change."
-        easier = "a target that is easier to reach, or a larger `max_evaluations`"
+        easier = "a target that is easier to reach" + (", or a larger `max_evaluations`" if self.is_spent else "")
         if any(self.n_violating.values()):
             return f"No single constraint is to blame: relax several at once, or try {easier}."
         return f"Try {easier}."

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from countarfactuals.schema import Schema
+from countarfactuals.schema import Schema, free_name
 
 
 def frame_of(
@@ -25,16 +25,16 @@ def frame_of(
         schema = replace(schema, backend="pandas")
     frame = schema.decode(rows)
     taken = set(schema.names)
-    leading = {_free_name(name, taken): values for name, values in (before or {}).items()}
-    trailing = {_free_name(name, taken): values for name, values in after.items()}
+    leading = {_taken_name(name, taken): values for name, values in (before or {}).items()}
+    trailing = {_taken_name(name, taken): values for name, values in after.items()}
     if schema.backend == "pandas":
         return _with_pandas_columns(frame, leading, trailing)
     return _with_columns(frame, leading, trailing)
 
 
-def _free_name(name: str, taken: set[Any]) -> str:
-    while name in taken:
-        name += "_"
+def _taken_name(name: str, taken: set[Any]) -> str:
+    """A free name, which is taken from now on."""
+    name = free_name(name, taken)
     taken.add(name)
     return name
 
@@ -88,7 +88,7 @@ def measures(
     columns: dict[str, Any] = {name: scores[:, i] for i, name in enumerate(score_names)}
     columns.setdefault("prediction", list(labels))
     for name, values in {**objectives, **others}.items():
-        columns[_free_name(name, set(columns))] = values
+        columns[free_name(name, columns)] = values
     return columns
 
 

@@ -15,11 +15,12 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from countarfactuals.counterfactuals import display, frames, select, storage
 from countarfactuals.counterfactuals.diagnosis import Diagnosis, read_only
-from countarfactuals.counterfactuals.wording import differs
 from countarfactuals.exceptions import DataError, ParameterError, listed
+from countarfactuals.objectives import changed
 from countarfactuals.schema import Schema
 
 STATUSES = ("found", "already", "none", "error")
@@ -151,13 +152,23 @@ class Counterfactuals:
     @cached_property
     def changed(self) -> np.ndarray:
         """Which cells differ from x, shape (n, p); two missing cells do not differ."""
-        return read_only(differs(self.x, self.rows), np.bool_)
+        return read_only(changed(self.rows, self.x), np.bool_)
 
     @cached_property
     def density_cost(self) -> np.ndarray:
         """The paper's measure e^(−p̂), shape (n,); 1 to the last bit where p̂ is below 1e-17."""
         with np.errstate(over="ignore"):
             return read_only(np.exp(-np.exp(self.log_density)))
+
+    def history(self) -> pd.DataFrame:
+        """What became of an evolutionary search, one line per generation; without lines for other methods.
+
+        The hypervolume is that of all counterfactuals found so far; `best …` and `mean …` are those of each objective
+        in the population.
+        """
+        stored = self.provenance.get("history") or {"generation": [], "hypervolume": []}
+        parts = {f"{part} {name}": values for part in ("best", "mean") for name, values in stored.get(part, {}).items()}
+        return pd.DataFrame({"generation": stored["generation"], "hypervolume": stored["hypervolume"], **parts})
 
     def to_frame(self, objectives: bool = False) -> Any:
         """The rows in the library and types of the training data.

@@ -21,16 +21,17 @@ import numpy as np
 import pandas as pd
 
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
-from countarfactuals.schema import Column, Kind, Schema
+from countarfactuals.objectives import Gower, changed
+from countarfactuals.schema import Schema
 
 
 def choose(schema: Schema, rows: np.ndarray, cost: np.ndarray, k: int, diversity: float) -> np.ndarray:
     """Positions of k rows, the cheapest first."""
-    cells = scaled_cells(schema, rows)
+    distances = distance_between(schema, rows)
     taken = [int(np.argmin(cost))] if len(rows) else []
     nearest = np.full(len(rows), np.inf)
     while len(taken) < min(k, len(rows)):
-        nearest = np.minimum(nearest, distances(cells, schema, taken[-1]))
+        nearest = np.minimum(nearest, distances(taken[-1]))
         largest = nearest.max()
         apart = nearest / largest if largest > 0 else nearest
         gain = (1 - diversity) * (1 - cost) + diversity * apart
@@ -39,31 +40,14 @@ def choose(schema: Schema, rows: np.ndarray, cost: np.ndarray, k: int, diversity
     return np.array(sorted(taken, key=lambda i: (cost[i], i)), dtype=np.intp)
 
 
-def scaled_cells(schema: Schema, rows: np.ndarray) -> np.ndarray:
-    """Cells divided by the spread of their column, so that differences lie in [0, 1]."""
-    cells = rows.astype(np.float64, copy=True)
-    for j, column in enumerate(schema.columns):
-        spread = _spread(column, rows[:, j])
-        cells[:, j] /= spread if spread > 0 else 1.0
-    return cells
-
-
-def _spread(column: Column, values: np.ndarray) -> float:
-    if column.kind is Kind.ORDERED:
-        return column.n_levels - 1.0
-    known = values[~np.isnan(values)]
-    return float(np.ptp(known)) if column.is_number and known.size else 1.0
-
-
-def distances(cells: np.ndarray, schema: Schema, i: int) -> np.ndarray:
-    """Gower distance of each row to row i, over the columns that vary."""
-    unordered = np.array([column.kind in (Kind.CATEGORY, Kind.BOOLEAN) for column in schema.columns])
-    apart = np.abs(cells - cells[i])
-    apart = np.where(unordered, apart > 0, apart)
-    missing = np.isnan(cells)
-    apart = np.where(missing | missing[i], missing != missing[i], apart)
-    varies = ((cells != cells[0]) & ~(missing & missing[0])).any(axis=0)
-    return apart[:, varies].mean(axis=1) if varies.any() else np.zeros(len(cells))
+def distance_between(schema: Schema, rows: np.ndarray) -> Callable[[int], np.ndarray]:
+    """The distances of all rows to one of them, as a function of its position."""
+    varies = np.flatnonzero(changed(rows, rows[:1]).any(axis=0))
+    if len(varies) == 0:
+        return lambda i: np.zeros(len(rows))
+    cells = rows[:, varies]
+    gower = Gower.of(schema.select(varies.tolist()), cells)
+    return lambda i: gower.to(cells[i], cells)
 
 
 def cost_of(objectives: Mapping[str, np.ndarray], weights: Mapping[str, float], n: int) -> np.ndarray:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from countarfactuals.objectives import changed
 from countarfactuals.schema import Column, Kind, Schema
 
 MISSING_TEXT = "(missing)"
@@ -50,11 +51,6 @@ def width(text: str) -> int:
 def name_text(name: Hashable, most: int | None = None) -> str:
     """A column's name; the parts of a nested one joined by dots."""
     return one_line(".".join(map(str, name)) if isinstance(name, tuple) else name, most)
-
-
-def differs(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Which cells differ from x; two missing ones do not."""
-    return (rows != x) & ~(np.isnan(rows) & np.isnan(x))
 
 
 def arrow(column: Column, before: float, after: float) -> str:
@@ -136,7 +132,7 @@ def share_text(share: float) -> str:
 def changes_text(schema: Schema, x: np.ndarray, row: np.ndarray, most: int = 6) -> str:
     """What differs between two rows: `amount 5000 → 3200 and job (missing) → clerk`."""
     parts = []
-    for j in np.flatnonzero(differs(x, row)).tolist():
+    for j in np.flatnonzero(changed(row, x)).tolist():
         before, after = cell_texts(schema.columns[j], [float(x[j]), float(row[j])])
         parts.append(f"{name_text(schema.names[j], 40)} {one_line(before, 40)} → {one_line(after, 40)}")
     if len(parts) > most:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -128,17 +128,18 @@ def _provenance(
             "accuracies": list(forest.accuracies_),
         },
         "settings": {name: _plain(value) for name, value in settings.items() if name not in kept_apart},
-        "target": problem.goal.target.to_dict(),
+        "target": {name: _plain(value, str) for name, value in problem.goal.target.to_dict().items()},
         "constraints": constraints.to_dict(),
+        **({"history": problem.record} if problem.record else {}),
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, name_of: Callable[[Any], str] | None = None) -> Any:
     """A setting as JSON knows it: by its value, or by its name."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
+        return {str(name): _plain(part, name_of) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return getattr(value, "__name__", type(value).__name__)
+        return [_plain(part, name_of) for part in value]
+    return name_of(value) if name_of else getattr(value, "__name__", type(value).__name__)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +24,6 @@ import numpy as np
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.forest import Forest, some_trees
 from countarfactuals.arf.leaves import LeafTable
-from countarfactuals.constraints import Constraints
 from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.importance import local_importance
 from countarfactuals.explainers.improvement import most_promising
@@ -125,13 +123,6 @@ class ARFExplainer(Explainer):
 
     def _splits_on_scores(self) -> bool:
         return self.preset == "paper"
-
-    def problem(self, x: np.ndarray, target: Any, constraints: Constraints) -> Problem:
-        """The problem of an encoded row; `max_changed` of the explainer limits every result."""
-        if self.max_changed is not None:
-            most = min(self.max_changed, constraints.max_changed or self.max_changed)
-            constraints = replace(constraints, max_changed=most)
-        return super().problem(x, target, constraints)
 
     def _search(self, problem: Problem) -> None:
         shares = problem.background.goal_shares(problem.goal)

@@ -19,7 +19,7 @@ from countarfactuals.exceptions import DataError
 from countarfactuals.objectives import Gower
 from countarfactuals.plausibility import Plausibility
 from countarfactuals.prediction import Goal, Predictor
-from countarfactuals.schema import Column, Kind, Schema
+from countarfactuals.schema import Column, Kind, Schema, free_name
 
 _GOALS_KEPT = 16
 
@@ -128,18 +128,13 @@ class Background:
 def with_scores(schema: Schema, predictor: Predictor) -> Schema:
     """The columns of the forest: features, scores, and for several classes the predicted one."""
     names = [*predictor.score_names]
-    columns = [Column(_unused(name, schema), Kind.REAL) for name in names]
+    columns = [Column(free_name(name, schema.names), Kind.REAL) for name in names]
     if predictor.task == "multiclass":
-        columns.append(Column(_unused("predicted", schema), Kind.CATEGORY, tuple(range(len(predictor.classes)))))
+        codes = tuple(range(len(predictor.classes)))
+        columns.append(Column(free_name("predicted", schema.names), Kind.CATEGORY, codes))
     for column in columns:
         schema = schema.append(column)
     return schema
-
-
-def _unused(name: str, schema: Schema) -> str:
-    while name in schema.names:
-        name += "_"
-    return name
 
 
 def matrix_with_scores(matrix: np.ndarray, scores: np.ndarray, predictor: Predictor) -> np.ndarray:

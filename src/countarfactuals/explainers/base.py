@@ -83,7 +83,8 @@ class Explainer(BaseEstimator):
     allow_real_rows : bool
         Whether a counterfactual may equal a row of the data.
     trade_off : float or None
-        Orders the result by (1 − t) · proximity + t · (1 − typicality), best first. None orders by proximity.
+        Orders the result by (1 − t) · proximity + t · (1 − typicality), best first. None orders by proximity. The
+        search is the same: it looks for the whole Pareto set, whose best row by any such mean it finds as surely.
     n_jobs : int or None
         Threads for fitting the forest.
     random_state : int, Generator, SeedSequence, RandomState or None
@@ -91,6 +92,7 @@ class Explainer(BaseEstimator):
     """
 
     method: ClassVar[str]
+    max_changed: int | None = None  # of methods that have such a parameter: it limits every result
 
     def __init__(
         self,
@@ -294,7 +296,7 @@ class Explainer(BaseEstimator):
         self._check_parameters()  # they may have been set since
         x_scores = background.predictor.scores(x[None])
         goal = resolve(target, background.predictor, x_scores[0])
-        limits = constraints.bind(background.schema, x)
+        limits = constraints.limited(self.max_changed).bind(background.schema, x)
         return Problem(
             background=background,
             x=x,
@@ -318,6 +320,13 @@ class Explainer(BaseEstimator):
     @abstractmethod
     def _search(self, problem: Problem) -> np.ndarray | None:
         """Propose rows and evaluate them; which rows of the ledger may be handed out, None for all."""
+
+    def _extra_arrays(self) -> dict[str, np.ndarray]:
+        """What a method learns besides the background, for `save`."""
+        return {}
+
+    def _restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take back what `_extra_arrays` gave; KeyError for what is not there."""
 
     def _is_pareto(self) -> bool:
         """Whether the result is reduced to its non-dominated rows."""

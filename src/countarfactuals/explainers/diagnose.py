@@ -24,9 +24,10 @@ def diagnose(problem: Problem) -> Diagnosis:
     """The diagnosis of a search that found nothing."""
     rows, scores = problem.ledger()
     reached = problem.goal.reached(scores)
+    is_spent = problem.is_spent  # before lifting constraints, which evaluates rows too
     lifting = _lifting(problem)
     if len(rows) == 0:
-        return Diagnosis(n_tried=0, lifting=lifting)
+        return Diagnosis(n_tried=0, lifting=lifting, is_spent=is_spent)
     violated = problem.limits.violations(rows)
     counts = {name: int(broken.sum()) for name, broken in violated.items() if broken.any()}
     low = ~problem.is_plausible(rows)
@@ -46,6 +47,7 @@ def diagnose(problem: Problem) -> Diagnosis:
         nearest_miss_scores=scores[nearest] if distance[nearest] < np.inf else None,
         nearest_miss_distance=float(distance[nearest]) if distance[nearest] < np.inf else None,
         lifting=lifting,
+        is_spent=is_spent,
     )
 
 

@@ -6,50 +6,90 @@ number) given the features is the score that a counterfactual must bring to the 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils.multiclass import type_of_target
 
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.density import log_density
 from countarfactuals.arf.evidence import POINT, leaf_weights
 from countarfactuals.arf.expectation import expect_number
-from countarfactuals.exceptions import DataError
+from countarfactuals.exceptions import DataError, listed
+from countarfactuals.explainers.outcome import checked_outcome
+from countarfactuals.parameters import check_choice
 from countarfactuals.plausibility import points
 from countarfactuals.prediction import Predictor
-from countarfactuals.schema import Column, Kind, Schema
+from countarfactuals.prediction.models import BINARY, MULTICLASS, REGRESSION
+from countarfactuals.prediction.predictor import TASKS
+from countarfactuals.schema import Column, Kind, Schema, free_name
 
 _NAME = "observed outcome"
+_MANY_CLASSES = 20
 
 
 def fit_observed(
     schema: Schema, matrix: np.ndarray, y: Any, forest: AdversarialRandomForest, task: str | None
 ) -> tuple[Predictor, np.ndarray, AdversarialRandomForest, np.ndarray]:
     """The forest over features and outcome, the predictor it makes, its scores of the rows, and the forest's rows."""
-    outcome = _checked(y, len(matrix))
-    if task is None:
-        kind = type_of_target(outcome)
-        task = "regression" if kind.startswith("continuous") else "binary" if kind == "binary" else "multiclass"
-    name = _NAME
-    while name in schema.names:
-        name += "_"
+    outcome = checked_outcome(y, len(matrix))
+    name, task = free_name(_NAME, schema.names), _settled_task(outcome, task)
     classes: tuple[Any, ...] = ()
-    if task == "regression":
-        column, codes = Column(name, Kind.REAL), outcome.astype(np.float64)
+    if task == REGRESSION:
+        column, codes = Column(name, Kind.REAL), _numbers(outcome)
     else:
-        labels, positions = np.unique(outcome, return_inverse=True)
-        codes = positions.astype(np.float64)
-        classes = tuple(labels.tolist())
-        if len(classes) < 2:
-            raise DataError(f"y has the one value {classes[0]!r}: there is no other outcome to reach.")
-        task = "binary" if len(classes) == 2 else "multiclass"
+        classes, codes = _classes(outcome)
+        task = BINARY if len(classes) == 2 else MULTICLASS
         column = Column(name, Kind.CATEGORY, tuple(range(len(classes))))
     full = np.column_stack([matrix, codes])
     forest.fit_encoded(schema.append(column), full)
     predictor = observed_predictor(schema, forest, task, classes)
     return predictor, predictor.scores(matrix), forest, full
+
+
+def _settled_task(outcome: np.ndarray, task: str | None) -> str:
+    """What was asked for, or what the outcome looks like."""
+    if task is not None:
+        check_choice("task", task, (None, *TASKS))
+        return task
+    try:
+        kind = type_of_target(outcome)
+    except (TypeError, ValueError):  # mixed values, which `_classes` refuses
+        return MULTICLASS
+    if kind.startswith("continuous"):
+        return REGRESSION
+    n_values = len(set(outcome.tolist()))
+    if outcome.dtype.kind in "iu" and n_values > _MANY_CLASSES:
+        warnings.warn(
+            f"y holds {n_values} different whole numbers, which are taken for classes. Pass task='regression' if they "
+            "are amounts.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return BINARY if kind == "binary" else MULTICLASS
+
+
+def _numbers(outcome: np.ndarray) -> np.ndarray:
+    try:
+        numbers = outcome.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"With task='regression' y must hold numbers: {error}.") from error
+    if not np.isfinite(numbers).all():
+        raise DataError("y holds infinite values. Drop these rows.")
+    return numbers
+
+
+def _classes(outcome: np.ndarray) -> tuple[tuple[Any, ...], np.ndarray]:
+    """The classes in order, and the code of each row's."""
+    try:
+        labels, codes = np.unique(outcome, return_inverse=True)
+    except TypeError as error:
+        kinds = listed(dict.fromkeys(type(value).__name__ for value in outcome.tolist()))
+        raise DataError(f"y mixes values that have no order among them ({kinds}). Make them all strings.") from error
+    if len(labels) < 2:
+        raise DataError(f"y has the one value {labels.tolist()[0]!r}: there is no other outcome to reach.")
+    return tuple(labels.tolist()), codes.astype(np.float64)
 
 
 def observed_predictor(
@@ -70,17 +110,6 @@ def observed_predictor(
         ask=ask,
         n_raw=max(len(classes), 1),
     )
-
-
-def _checked(y: Any, n: int) -> np.ndarray:
-    if y is None:
-        raise DataError("`outcome='observed'` needs the outcome: call `fit(X, y)`.")
-    outcome = np.asarray(y)
-    if outcome.ndim != 1 or len(outcome) != n:
-        raise DataError(f"y must hold one outcome for each of the {n} rows, got shape {outcome.shape}.")
-    if pd.isna(outcome).any():
-        raise DataError("y has missing values. Drop these rows.")
-    return outcome
 
 
 def _conditional(forest: AdversarialRandomForest, rows: np.ndarray, n_classes: int) -> np.ndarray:

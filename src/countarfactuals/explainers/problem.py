@@ -52,6 +52,8 @@ class Problem:
     cost : the method's own cost of being implausible; None for minus the forest's measure.
     least_measure : the forest's measure that a row needs.
     allow_real_rows : whether a row of the data may be handed out.
+
+    `record` is the history of a search by generations, in JSON types, if it has one.
     """
 
     background: Background
@@ -69,6 +71,7 @@ class Problem:
     allow_real_rows: bool = True
     _rows: list[np.ndarray] = field(default_factory=list, init=False)
     _scores: list[np.ndarray] = field(default_factory=list, init=False)
+    record: dict[str, Any] = field(default_factory=dict, init=False)
     n_evaluated: int = field(default=0, init=False)
     found: bool = field(default=False, init=False)
 
@@ -81,6 +84,11 @@ class Problem:
     def left(self) -> int:
         """How many rows the model may still be asked about."""
         return self.budget - self.n_evaluated
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether a search had to end for want of evaluations."""
+        return self.n_evaluated >= (self.budget if self.found else self._give_up_at)
 
     def evaluate(self, rows: np.ndarray, objectives: np.ndarray | None = None) -> np.ndarray:
         """Scores of rows, of the first ones if the budget does not allow all; `objectives` if they are known."""

@@ -34,7 +34,7 @@ def crossings(rows: np.ndarray, donors: np.ndarray, n: int, unit: np.ndarray, rn
     if n == 0 or len(donors) == 0 or len(rows) == 0:
         return np.empty((0, len(unit)))
     child, donor = rows[rng.integers(len(rows), size=n)], donors[rng.integers(len(donors), size=n)]
-    differs = (child != donor) & ~(np.isnan(child) & np.isnan(donor))
+    differs = changed(child, donor)
     order = rng.random(child.shape)[:, unit]  # one number for all columns of a unit
     order[~differs] = 2.0
     n_differing = differs.sum(axis=1)

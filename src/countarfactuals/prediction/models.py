@@ -69,6 +69,11 @@ def recognise(model: Any, schema: Schema, task: str | None) -> Source:
         return _catboost(model, task)
     if callable(getattr(model, "predict", None)):
         return _estimator(model, task)
+    if getattr(model, "__name__", "") == "predict_proba" and hasattr(getattr(model, "__self__", None), "classes_"):
+        owner = model.__self__  # the method of an estimator: its classes are known
+        classes = _classes_of(owner)
+        name = f"{type(owner).__name__}.predict_proba"
+        return Source(name, model, _task_of(classes), classes, is_probability=True)
     if callable(model):
         return Source(getattr(model, "__name__", type(model).__name__), model, may_be_margin=True)
     raise ModelTypeError(f"The model is of type {type(model).__name__}, which can not be asked for scores. {_ALLOWED}")

@@ -154,14 +154,16 @@ def resolve(target: Any, predictor: Predictor, x_scores: np.ndarray) -> Goal:
         target = _other_class(predictor, x_scores)
     elif not isinstance(target, Target):
         target = Target(target)
-    return _of_regression(target, predictor) if predictor.task == REGRESSION else _of_class(target, predictor)
+    if predictor.task == REGRESSION:
+        return _of_regression(target, predictor, x_scores)
+    return _of_class(target, predictor)
 
 
 def _other_class(predictor: Predictor, x_scores: np.ndarray) -> Target:
     if predictor.task == REGRESSION:
         raise TargetError(
             "The model is a regression, so a target is needed: a range, such as (low, high), Target(above=…) or "
-            "Target(below=…)."
+            f"Target(below=…).{_may_be_of_classes(x_scores)}"
         )
     if predictor.task == MULTICLASS:
         raise TargetError(
@@ -172,7 +174,14 @@ def _other_class(predictor: Predictor, x_scores: np.ndarray) -> Target:
     return Target(predictor.classes[0] if predicted == predictor.classes[1] else predictor.classes[1])
 
 
-def _of_regression(target: Target, predictor: Predictor) -> Goal:
+def _may_be_of_classes(x_scores: np.ndarray) -> str:
+    """A hint for scores that look like a probability."""
+    if np.min(x_scores) < 0.0 or np.max(x_scores) > 1.0:
+        return ""
+    return " If its score is the probability of a class, name both classes when the explainer is made: classes=(…, …)."
+
+
+def _of_regression(target: Target, predictor: Predictor, x_scores: np.ndarray) -> Goal:
     if target.probability is not None:
         raise TargetError("The model is a regression and has no probabilities. Say above=, below= or between=.")
     if isinstance(target.outcome, tuple) and target.range is None:
@@ -180,7 +189,7 @@ def _of_regression(target: Target, predictor: Predictor) -> Goal:
     if target.outcome is not None or target.range is None:
         raise TargetError(
             f"The model is a regression and has no class {target.outcome!r}. Give a range: (low, high), "
-            "Target(above=…) or Target(below=…)."
+            f"Target(above=…) or Target(below=…).{_may_be_of_classes(x_scores)}"
         )
     name = predictor.score_names[0]
     return Goal(target, f"{name} {_range_text(target.range)}", 0, *target.range)

@@ -10,6 +10,6 @@
 """
 
 from .column import Column, Kind
-from .schema import Schema
+from .schema import Schema, free_name
 
-__all__ = ["Column", "Kind", "Schema"]
+__all__ = ["Column", "Kind", "Schema", "free_name"]

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -170,6 +170,17 @@ class Schema:
     def from_dict(cls, stored: Mapping[str, Any]) -> Schema:
         """The inverse of `to_dict`."""
         return cls(tuple(Column.from_dict(column) for column in stored["columns"]), stored["backend"])
+
+
+def free_name(name: str, taken: Container[Hashable]) -> str:
+    """A name that is not taken: this one, or this one with underscores at its end.
+
+    >>> free_name("y", {"x", "y"})
+    'y_'
+    """
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _check_known(name: Hashable, known: Sequence[Hashable]) -> None:
