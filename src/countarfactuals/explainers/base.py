@@ -280,7 +280,16 @@ class Explainer(BaseEstimator):
         request = Request(self, target, as_constraints(constraints), on_error)
         return explain_rows(request, X, n_jobs, progress, time_budget)
 
+    def trace(
+        self, x: Any, target: Any = None, constraints: Constraints | None = None
+    ) -> tuple[Counterfactuals, Problem]:
+        """What `explain` gives, and the problem, whose `ledger()` has every row that was evaluated; for studies."""
+        return self._trace(self._encode_row(x), target, as_constraints(constraints))
+
     def _explain(self, x: np.ndarray, target: Any, constraints: Constraints) -> Counterfactuals:
+        return self._trace(x, target, constraints)[0]
+
+    def _trace(self, x: np.ndarray, target: Any, constraints: Constraints) -> tuple[Counterfactuals, Problem]:
         started = time.perf_counter()
         problem = self.problem(x, target, constraints)
         chosen: np.ndarray | None = None
@@ -288,7 +297,8 @@ class Explainer(BaseEstimator):
             with suppress(GiveUp):
                 chosen = self._search(problem)
         settings = self.get_params(deep=False) | {"method": self.method, "seed": self.seed_}
-        return answer(problem, chosen, settings, constraints, is_pareto=self._is_pareto(), started=started)
+        result = answer(problem, chosen, settings, constraints, is_pareto=self._is_pareto(), started=started)
+        return result, problem
 
     def problem(self, x: np.ndarray, target: Any, constraints: Constraints) -> Problem:
         """The problem of an encoded row, before anything is searched."""
