@@ -132,8 +132,7 @@ class Explainer(BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what is plausible from data like the model's; `y` is needed with `outcome="observed"` only."""
         self._check_parameters()
-        rng = as_generator(self.random_state)
-        seed = int(self.random_state) if isinstance(self.random_state, Integral) else int(rng.integers(2**63))
+        seed = _as_seed(self.random_state)
         schema = Schema.infer(X)
         matrix = schema.encode(X)
         if self.outcome == "observed":
@@ -149,6 +148,29 @@ class Explainer(BaseEstimator):
         plausibility = Plausibility(forest, len(schema.columns), measure, real)
         gower = Gower.of(schema, matrix)
         self._set_fitted(Background(schema, matrix, scores, predictor, gower, plausibility), seed)
+        return self
+
+    def fit_like(self, other: Explainer) -> Self:
+        """Take over what another explainer has learned of data, model and forest; nothing is fitted anew.
+
+        Both must ask for the same model and outcome. Methods can be compared like this on one forest.
+        """
+        self._check_parameters()
+        background = other._fitted()
+        differing = [] if self.model is other.model else ["model"]
+        for name in ("outcome", "task", "classes"):
+            if not np.array_equal(np.asarray(getattr(self, name), object), np.asarray(getattr(other, name), object)):
+                differing.append(name)
+        if differing:
+            raise ParameterError(
+                f"The other explainer has another {listed(differing)}. Make both with the same, or call `fit`."
+            )
+        if self.measure not in (None, background.plausibility.measure):
+            raise ParameterError(
+                f"The other explainer was fitted with measure={background.plausibility.measure!r}, this one asks for "
+                f"{self.measure!r}. Call `fit`."
+            )
+        self._set_fitted(background, other.seed_ if self.random_state is None else _as_seed(self.random_state))
         return self
 
     def _set_fitted(self, background: Background, seed: int) -> None:
@@ -382,3 +404,9 @@ class Explainer(BaseEstimator):
     def load(cls, path: str | os.PathLike[str], model: Any = None, **callables: Any) -> Self:
         """Read what `save` wrote. The model is handed in again, and so are `distance` and `extra_objectives`."""
         return archive.load(cls, path, model, callables)
+
+
+def _as_seed(random_state: RandomState) -> int:
+    """One number that all generators of an explainer start from."""
+    rng = as_generator(random_state)
+    return int(random_state) if isinstance(random_state, Integral) else int(rng.integers(2**63))
