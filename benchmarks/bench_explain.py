@@ -1,8 +1,9 @@
-"""Explanations: how fast, and how good beside what was published and beside peers.
+"""Explanations by every method: how fast, and how good beside what was published and beside peers.
 
     python benchmarks/bench_explain.py --paper FOLDER      the six published sets: reported, never tuned on
     python benchmarks/bench_explain.py --generated         sets of our own, with the peers' results
-    options: [--peers PYTHON] [--only speed many quality] [--instances 10] [--seeds 5] [--repeats 3] [--rows 1000]
+    options: [--methods arf nice …] [--peers PYTHON] [--only speed many quality neighbours] [--instances 10]
+             [--seeds 5] [--repeats 3] [--rows 1000]
 
 1. `speed`: explanations of ten instances with 19 features (bn_20, or a network of our own), one thread, medians over
    instances and repeats. The model's own time is not counted, neither for us nor for peers; nor is fitting.
@@ -10,6 +11,11 @@
 3. `quality`: the *plausible hypervolume* of what is returned. Minimised are Gower distance, share of features changed
    and share of real rows that are at least as plausible by the true density; the reference point is (1, 1, 1), only
    valid rows count, and no rows score 0. Shown is the mean over seeds of the median over instances.
+4. `neighbours`: Gower neighbours of 1,000 rows among 100,000, and the memory that finding them takes.
+
+Methods spend at most 1,000 evaluations. The methods of the MOC family may change ⌈√p⌉ + 3 of p features, as in the
+paper. All methods of one seed share one forest, fitted by the first of them; only the paper's ARF has one of its own,
+as its settings are others.
 
 Peers run once, each in the peers' environment: NICEx (for quality its three variants together, one row each) and DiCE
 (ten rows, random and genetic).
@@ -19,21 +25,25 @@ from __future__ import annotations
 
 import argparse
 import io
+import math
+import multiprocessing
 import os
+import resource
 import subprocess
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xgboost
 
-from countarfactuals import AdversarialRandomForest, ARFExplainer, Target
+from countarfactuals import AdversarialRandomForest, ARFExplainer, Explainer, Target, make_explainer
 from countarfactuals.datasets import (
     Cassini,
     Process,
@@ -42,29 +52,72 @@ from countarfactuals.datasets import (
     load_paper_set,
     random_learnable_network,
 )
+from countarfactuals.evaluation import plausible_hypervolume
 from countarfactuals.exceptions import DensityWarning
-from countarfactuals.objectives import Gower, hypervolume, sparsity
+from countarfactuals.explainers import EXPLAINERS
+from countarfactuals.objectives import Gower, sparsity
 from countarfactuals.schema import Schema
 
 CUT = 0.5  # of the models' scores
-# Seconds of the R implementation for one explanation on bn_20 with 10 and with 100 trees, measured once on a machine
-# like ours; they are quoted here, not measured again.
-R_SECONDS = {10: 1.0, 100: 22.8}
-# Plausible hypervolume of the best published method and of the published ARF; a limit that a search of 90,000
-# evaluations found which knew the true density; and what is asked of us.
-PUBLISHED = {
-    "cassini": (0.338, 0.147, 0.353, 0.340),
-    "pawelczyk": (0.118, 0.118, 0.119, 0.118),
-    "two_sines": (0.269, 0.220, 0.278, 0.270),
-    "bn_5": (0.453, 0.453, 0.489, 0.465),
-    "bn_10": (0.348, 0.341, 0.569, 0.49),
-    "bn_20": (0.118, 0.088, 0.732, 0.52),
-}
+SETS = ("cassini", "pawelczyk", "two_sines", "bn_5", "bn_10", "bn_20")
+# Plausible hypervolume that a search of 90,000 evaluations found which knew the true density.
+LIMIT = (0.353, 0.119, 0.278, 0.489, 0.569, 0.732)
 PEERS = {
     "NICEx": [("peer_nice.py", variant) for variant in ("sparsity", "proximity", "none")],
     "DiCE random": [("peer_dice.py", "random")],
     "DiCE genetic": [("peer_dice.py", "genetic")],
 }
+
+
+class Contender(NamedTuple):
+    """A method as it is run here, and what it is held against.
+
+    Seconds of R implementations for one explanation on bn_20 were measured once on a machine like ours, those of
+    MOCCTREE and NICE are the published ones; they are quoted here, not measured again.
+    """
+
+    method: str
+    parameters: dict[str, Any] = {}  # noqa: RUF012 – not changed
+    of_moc: bool = False  # whether changes are limited as in the paper
+    own_forest: bool = False
+    published: Sequence[float] | None = None  # plausible hypervolume by set
+    asked: Sequence[float] | None = None
+    asked_ms: float = math.nan
+    r_seconds: float = math.nan
+
+    def make(self, case: Case, **common: Any) -> Explainer:
+        """The unfitted explainer; `common` are parameters of all methods."""
+        parameters = dict(self.parameters)
+        if self.of_moc:
+            p = case.X.shape[1]
+            parameters["max_changed"] = min(math.ceil(math.sqrt(p)) + 3, p)
+        return make_explainer(self.method, case.model, **{**common, **parameters})
+
+
+_HUNDRED = AdversarialRandomForest(n_estimators=100, min_samples_leaf=2, leaf_fit="moments")
+_PAPER = {"preset": "paper"}
+_MOC = (0.312, 0.114, 0.238, 0.291, 0.107, 0.000)
+_MOCCTREE = (0.251, 0.118, 0.254, 0.260, 0.089, 0.001)
+_MOCARF = (0.338, 0.118, 0.269, 0.432, 0.348, 0.046)
+_ARF = (0.147, 0.118, 0.220, 0.453, 0.341, 0.088)
+_ARF_ASKED = (0.340, 0.118, 0.270, 0.465, 0.49, 0.52)
+_NICE = (0.071, 0.115, 0.009, 0.047, 0.074, 0.118)
+CONTENDERS = {
+    "arf": Contender("arf", published=_ARF, asked=_ARF_ASKED, asked_ms=150),
+    "arf-paper": Contender("arf", _PAPER, own_forest=True, published=_ARF, asked_ms=20, r_seconds=1.0),
+    "arf-paper-100": Contender("arf", {**_PAPER, "density": _HUNDRED}, own_forest=True, asked_ms=50, r_seconds=22.8),
+    "moc": Contender(
+        "moc", {"mutation": "independent"}, True, published=_MOC, asked=_MOC, asked_ms=200, r_seconds=21.6
+    ),
+    "mocctree": Contender(
+        "moc", {"mutation": "ctree"}, True, published=_MOCCTREE, asked=_MOCCTREE, asked_ms=500, r_seconds=654
+    ),
+    "mocarf": Contender("moc", {"mutation": "arf"}, True, published=_MOCARF, asked=_MOCARF, asked_ms=500, r_seconds=99),
+    "nice": Contender("nice", {"reward": "plausibility"}, published=_NICE, asked=_NICE, asked_ms=50, r_seconds=8.6),
+    "whatif": Contender("whatif"),
+    "random": Contender("random"),
+}
+ONLY_SPEED = ("arf-paper-100",)
 
 
 class TimedModel:
@@ -103,7 +156,7 @@ class Case:
 
     @cached_property
     def real_density(self) -> np.ndarray:
-        return np.sort(self.process.log_density(self.X))
+        return self.process.log_density(self.X)
 
     def rows(self) -> list[pd.DataFrame]:
         return [self.instances.iloc[[i]] for i in range(len(self.instances))]
@@ -119,10 +172,9 @@ class Case:
             rows = rows[scores >= CUT if self.model(x)[0] < CUT else scores <= CUT]
         if len(rows) == 0:
             return 0.0
-        encoded = self.schema.encode(x)[0]
-        n_below = np.searchsorted(self.real_density, self.process.log_density(self.schema.decode(rows)), side="left")
-        columns = [self.gower.to(encoded, rows), sparsity(rows, encoded), 1.0 - n_below / len(self.real_density)]
-        return hypervolume(np.column_stack(columns), np.ones(3))
+        own = self.schema.encode(x)[0]
+        log_density = self.process.log_density(self.schema.decode(rows))
+        return plausible_hypervolume(self.gower.to(own, rows), sparsity(rows, own), log_density, self.real_density)
 
 
 def paper_case(folder: str, name: str, n_instances: int) -> Case:
@@ -162,45 +214,38 @@ def generated_cases(n_instances: int) -> Iterator[Case]:
         yield generated_case(name, process, n_instances)
 
 
+def fitted(case: Case, names: Sequence[str], seed: int) -> Iterator[tuple[str, Contender, Explainer, float]]:
+    """Each method fitted to a case, with one forest for all that can share it, and the seconds of fitting."""
+    shared = None
+    for name in names:
+        contender = CONTENDERS[name]
+        density = None if contender.own_forest else shared
+        explainer = contender.make(case, density=density, n_jobs=1, random_state=seed)
+        start = time.perf_counter()
+        explainer.fit(case.X)
+        seconds = time.perf_counter() - start
+        if not contender.own_forest:
+            shared = explainer.background_.plausibility.forest
+        yield name, contender, explainer, seconds
+
+
 # Speed
 
 
-def speed(case: Case, repeats: int, peers: str | None) -> list[dict]:
-    hundred = AdversarialRandomForest(n_estimators=100, min_samples_leaf=2, leaf_fit="moments")
-    common = {"n_jobs": 1, "random_state": 1}
-    plain = ARFExplainer(case.model, preset="paper", **common)
-    larger = ARFExplainer(case.model, preset="paper", density=hundred, **common)
-    rows = [
-        ours('arf, preset="paper", 10 trees', plain, case, repeats, asked=20, aim=10, r_seconds=R_SECONDS[10]),
-        ours('arf, preset="paper", 100 trees', larger, case, repeats, asked=50, aim=25, r_seconds=R_SECONDS[100]),
-        ours("arf, default", ARFExplainer(case.model, **common), case, repeats, asked=150, aim=60),
-    ]
+def speed(case: Case, names: Sequence[str], repeats: int, peers: str | None) -> Iterator[dict]:
+    for name, contender, explainer, fitting in fitted(case, names, seed=1):
+        yield {"method": name, **timed(explainer, case, repeats, contender), "fit s": fitting}
     for name, runs in PEERS.items() if peers else ():
         for script, method in runs:
             seconds, found = ask_peer(peers, script, method, case)
             label = f"{name}, {method}" if len(runs) > 1 else name
-            rows.append(
-                {"what": label, "ms": 1000 * np.median(seconds), "rows": np.median([len(one) for one in found])}
-            )
-    return rows
+            yield {"method": label, "ms": 1000 * np.median(seconds), "rows": np.median([len(one) for one in found])}
 
 
-def ours(
-    what: str,
-    explainer: ARFExplainer,
-    case: Case,
-    repeats: int,
-    *,
-    asked: float,
-    aim: float,
-    r_seconds: float = np.nan,
-) -> dict:
-    start = time.perf_counter()
-    explainer.fit(case.X)
-    fitting = time.perf_counter() - start
+def timed(explainer: Explainer, case: Case, repeats: int, contender: Contender) -> dict:
     tasks = [(x, case.target(x)) for x in case.rows()]
     for x, target in tasks[:2]:
-        explainer.explain(x, target)  # compiles, or warms up
+        explainer.explain(x, target)  # compiles, or fits what is fitted when it is first needed
     seconds, model_seconds, n_rows = [], [], []
     for _ in range(repeats):
         for x, target in tasks:
@@ -211,16 +256,13 @@ def ours(
             seconds.append(elapsed - model_seconds[-1])
             n_rows.append(len(result.rows))
     return {
-        "what": what,
         "ms": 1000 * np.median(seconds),
-        "asked": asked,
-        "aim": aim,
+        "asked": contender.asked_ms,
         "slowest": 1000 * np.max(seconds),
         "model ms": 1000 * np.median(model_seconds),
         "rows": np.median(n_rows),
-        "R ms": 1000 * r_seconds,
-        "R / ours": r_seconds / np.median(seconds),
-        "fit s": fitting,
+        "R ms": 1000 * contender.r_seconds,
+        "R / ours": contender.r_seconds / np.median(seconds),
     }
 
 
@@ -245,43 +287,67 @@ def many(case: Case, n_rows: int) -> list[dict]:
 # Quality
 
 
-def quality_of_ours(case: Case, seeds: int, preset: str | None) -> list[float]:
-    """The median over instances for each seed."""
-    medians = []
+def quality(case: Case, names: Sequence[str], seeds: int) -> Iterator[dict]:
+    """One line per method: its median over instances for each seed."""
+    medians: dict[str, list[float]] = {name: [] for name in names}
     for seed in range(seeds):
-        explainer = ARFExplainer(case.model, preset=preset, random_state=seed).fit(case.X)
-        results = [(x, explainer.explain(x, case.target(x))) for x in case.rows()]
-        medians.append(float(np.median([case.plausible_hypervolume(x, result.rows) for x, result in results])))
-    return medians
+        for name, _, explainer, _ in fitted(case, names, seed):
+            found = [(x, explainer.explain(x, case.target(x)).rows) for x in case.rows()]
+            medians[name].append(float(np.median([case.plausible_hypervolume(x, rows) for x, rows in found])))
+    for name, values in medians.items():
+        row = {"set": case.name, "method": name, "hypervolume": np.mean(values)}
+        yield {**row, "lowest": np.min(values), "highest": np.max(values)}
 
 
-def quality_row(case: Case, seeds: int) -> dict:
-    default = quality_of_ours(case, seeds, None)
-    return {
-        "set": case.name,
-        "features": case.X.shape[1],
-        "arf": np.mean(default),
-        "lowest": np.min(default),
-        "highest": np.max(default),
-        'preset="paper"': np.mean(quality_of_ours(case, seeds, "paper")),
-    }
+def quality_on_paper(folder: str, names: Sequence[str], n_instances: int, seeds: int) -> Iterator[dict]:
+    for k, name in enumerate(SETS):
+        for row in quality(paper_case(folder, name, n_instances), names, seeds):
+            contender = CONTENDERS[row["method"]]
+            quoted = {"asked": contender.asked, "published": contender.published, "limit": LIMIT}
+            yield {**row, **{what: values[k] if values else math.nan for what, values in quoted.items()}}
 
 
-def quality_on_paper(folder: str, n_instances: int, seeds: int) -> Iterator[dict]:
-    for name, (best, arf, limit, asked) in PUBLISHED.items():
-        row = quality_row(paper_case(folder, name, n_instances), seeds)
-        yield {**row, "asked": asked, "best published": best, "ARF published": arf, "limit": limit}
-
-
-def quality_on_generated(n_instances: int, seeds: int, peers: str | None) -> Iterator[dict]:
+def quality_on_generated(names: Sequence[str], n_instances: int, seeds: int, peers: str | None) -> Iterator[dict]:
     for case in generated_cases(n_instances):
-        row = quality_row(case, seeds)
+        yield from quality(case, names, seeds)
         for name, runs in PEERS.items() if peers else ():
             found = [ask_peer(peers, script, method, case)[1] for script, method in runs]
             together = [np.concatenate(parts) for parts in zip(*found, strict=True)]
             scores = [case.plausible_hypervolume(x, rows) for x, rows in zip(case.rows(), together, strict=True)]
-            row[name] = np.median(scores)
-        yield row
+            yield {"set": case.name, "method": name, "hypervolume": np.median(scores)}
+
+
+# Neighbours
+
+
+def neighbours() -> list[dict]:
+    """In a process of its own: the largest memory of this one is that of the other tables."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_neighbours, (1_000, 100_000, 20))
+
+
+def _neighbours(n: int, n_data: int, p: int) -> list[dict]:
+    rng = np.random.default_rng(0)
+    data, rows = rng.random((n_data, p)), rng.random((n, p))
+    for matrix in (data, rows):
+        matrix[:, p // 2 :] = np.floor(5 * matrix[:, p // 2 :])  # half of the columns are levels
+    gower = Gower(np.where(np.arange(p) < p // 2, 1.0, -1.0), np.full(p, 1 / p))
+    table = []
+    for k in (1, 5):
+        gower.nearest(rows[:3], data[:50], k)  # compiles
+        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+        gower.nearest(rows, data, k)
+        seconds = time.perf_counter() - start
+        peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+        megabytes = {
+            "more memory, MB": peak,
+            "data, MB": data.nbytes / 2**20,
+            "all distances, MB": 8 * n * n_data / 2**20,
+        }
+        table.append(
+            {"rows": n, "data rows": n_data, "columns": p, "k": k, "ms per row": 1000 * seconds / n, **megabytes}
+        )
+    return table
 
 
 # Peers
@@ -319,35 +385,38 @@ def show(title: str, rows: list[dict], digits: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
+    tables = ("speed", "many", "quality", "neighbours")
+    known = [name for name, contender in CONTENDERS.items() if contender.method in EXPLAINERS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--paper", help="folder with the published sets")
     parser.add_argument("--generated", action="store_true", help="our own sets; also without --paper")
+    parser.add_argument("--methods", nargs="+", choices=known, default=known)
     parser.add_argument("--peers", help="Python of the environment that has the peers; without it they are left out")
-    parser.add_argument("--only", nargs="+", choices=("speed", "many", "quality"), default=("speed", "many", "quality"))
+    parser.add_argument("--only", nargs="+", choices=tables, default=tables)
     parser.add_argument("--instances", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--rows", type=int, default=1000, help="for `many`")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore", DensityWarning)
+    judged = [name for name in options.methods if name not in ONLY_SPEED]
     if {"speed", "many"} & set(options.only):
         case = speed_case(options.paper, options.instances)
     if "speed" in options.only:
         title = f"One explanation on {case.name}, one thread, without the model's time"
-        show(title, speed(case, options.repeats, options.peers), "{:.4g}")
+        show(title, list(speed(case, options.methods, options.repeats, options.peers)), "{:.4g}")
     if "many" in options.only:
         show(f"explain_many on {case.name}, default settings", many(case, options.rows), "{:.4g}")
+    if "neighbours" in options.only:
+        show("Gower neighbours, one thread", neighbours(), "{:.4g}")
     if "quality" in options.only:
         title = f"Plausible hypervolume, 1,000 evaluations, {options.instances} instances, {options.seeds} seeds"
         if options.generated or not options.paper:
-            rows = list(quality_on_generated(options.instances, options.seeds, options.peers))
+            rows = list(quality_on_generated(judged, options.instances, options.seeds, options.peers))
             show(f"{title}, sets of our own", rows, "{:.3f}")
         if options.paper:
-            show(
-                f"{title}, published sets",
-                list(quality_on_paper(options.paper, options.instances, options.seeds)),
-                "{:.3f}",
-            )
+            rows = list(quality_on_paper(options.paper, judged, options.instances, options.seeds))
+            show(f"{title}, published sets", rows, "{:.3f}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,14 @@
 from countarfactuals.arf import MISSING, AdversarialRandomForest
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
-from countarfactuals.explainers import ARFExplainer, make_explainer
+from countarfactuals.explainers import (
+    ARFExplainer,
+    Explainer,
+    NICEExplainer,
+    RandomSearchExplainer,
+    WhatIfExplainer,
+    make_explainer,
+)
 from countarfactuals.prediction import Target
 
 __all__ = [
@@ -13,6 +20,10 @@ __all__ = [
     "Constraints",
     "Counterfactuals",
     "CounterfactualsBatch",
+    "Explainer",
+    "NICEExplainer",
+    "RandomSearchExplainer",
     "Target",
+    "WhatIfExplainer",
     "make_explainer",
 ]

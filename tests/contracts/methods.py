@@ -19,12 +19,16 @@ class Method(NamedTuple):
     make : (model, **parameters of `Explainer`) to an explainer, with a forest that is small unless one is given.
     is_pareto : whether no row of a result dominates another.
     invents_rows : whether it finds rows that are not in the data.
+    n_rows : how many rows results can be asked to have where many exist.
+    alone : whether it meets every pair of task, data, frame and model by itself; the others share them.
     """
 
     name: str
     make: Callable[..., Any]
     is_pareto: bool = True
     invents_rows: bool = True
+    n_rows: int = 3
+    alone: bool = False
 
 
 def small(method: str, **own: Any) -> Callable[..., Any]:
@@ -36,8 +40,11 @@ def small(method: str, **own: Any) -> Callable[..., Any]:
 
 
 METHODS = [
-    Method("arf", small("arf")),
-    Method("arf, as in the paper", small("arf", preset="paper")),
+    Method("arf", small("arf"), alone=True),
+    Method("arf, as in the paper", small("arf", preset="paper"), alone=True),
+    Method("nice", small("nice"), n_rows=2),
+    Method("whatif", small("whatif"), is_pareto=False, invents_rows=False),
+    Method("random search", small("random")),
 ]
 BY_NAME = {method.name: method for method in METHODS}
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)

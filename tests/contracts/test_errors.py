@@ -23,6 +23,7 @@ from countarfactuals.exceptions import (
     StorageError,
     TargetError,
 )
+from countarfactuals.explainers import EXPLAINERS
 
 from .methods import BY_NAME, Method, every_method
 from .tables import LABELS, Scorer, columns, frame_of
@@ -246,6 +247,10 @@ def test_another_model_is_refused(method: Method, tmp_path: Any):
         load(tmp_path / "explainer")
     with pytest.raises(ParameterError, match="colour"):
         load(tmp_path / "explainer", Scorer("mixed"), colour=1)
+    for other in EXPLAINERS.values():
+        if other is not type(explainer):
+            with pytest.raises(StorageError, match=f"{explainer.method!r}, not {other.method!r}"):
+                other.load(tmp_path / "explainer", Scorer("mixed"))
     (tmp_path / "foreign").write_bytes(b"something else")
     with pytest.raises(StorageError):
         load(tmp_path / "foreign", Scorer("mixed"))

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from countarfactuals import Explainer
+
 from .checks import same
 from .methods import BY_NAME, METHODS, Method, every_method
 from .tables import Scorer, head, trained
@@ -53,7 +55,7 @@ def test_order_of_rows(method: Method):
 
 
 @every_method
-@pytest.mark.parametrize("n_jobs", [2, 4])
+@pytest.mark.parametrize("n_jobs", [2, pytest.param(4, marks=pytest.mark.full)])
 def test_processes_of_ours(method: Method, n_jobs: int):
     explainer, rows, results = explained(method.name)
     batch = explainer.explain_many(rows, n_jobs=n_jobs)
@@ -79,6 +81,7 @@ def test_after_storage(method: Method, tmp_path: Path):
     path = tmp_path / "explainer"
     explainer.save(path)
     loaded = type(explainer).load(path, explainer.model)
+    assert type(Explainer.load(path, explainer.model)) is type(explainer)
     for i, result in enumerate(results[:3]):
         again = loaded.explain(rows.iloc[[i]])
         assert np.array_equal(again.rows, result.rows, equal_nan=True)

@@ -18,9 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from countarfactuals import AdversarialRandomForest, Constraints, Target
-from countarfactuals.exceptions import DataError, NotFittedError, ParameterError
-from countarfactuals.explainers.nice import REWARDS, Autoencoder, NICEExplainer
+from countarfactuals import AdversarialRandomForest, Constraints, Explainer, Target
+from countarfactuals.exceptions import DataError, NotFittedError, ParameterError, StorageError
+from countarfactuals.explainers.autoencoder import Autoencoder
+from countarfactuals.explainers.nice import REWARDS, NICEExplainer
 
 from ..constraints.twin import Case, judge
 from ..contracts.checks import dominated, gower, same
@@ -418,6 +419,38 @@ def test_only_correct_needs_classes_to_compare_with():
     later = NICEExplainer(Scorer("numeric"), classes=("bad", "good"), density=small_forest(), random_state=1).fit(X)
     with pytest.raises(NotFittedError, match="only_correct"):
         later.set_params(only_correct=True).explain(X.iloc[[0]])
+
+
+def test_what_is_correct_is_stored(tmp_path: Path):
+    X = frame_of(columns("numeric"), "pandas")
+    model = Scorer("numeric")
+    y = np.where(model(X) > 0.5, "good", "bad")
+    y[::2] = "bad"
+    make = {"classes": ("bad", "good"), "density": small_forest(), "random_state": 1}
+    explainer = NICEExplainer(model, only_correct=True, **make).fit(X, y)
+    explainer.save(tmp_path / "correct")
+    loaded = NICEExplainer.load(tmp_path / "correct", model)
+    np.testing.assert_array_equal(loaded.correct_, explainer.correct_)
+    assert 0 < loaded.correct_.sum() < len(X)
+    assert all(map(same_rows, loaded.explain_many(X.head(6)), explainer.explain_many(X.head(6))))
+
+    any_row = NICEExplainer(model, **make).fit(X)
+    assert not all(map(same_rows, any_row.explain_many(X.head(6)), explainer.explain_many(X.head(6))))
+    any_row.save(tmp_path / "any")
+    later = Explainer.load(tmp_path / "any", model).set_params(only_correct=True)
+    with pytest.raises(NotFittedError, match="only_correct"):
+        later.explain(X.iloc[[0]])
+
+    with np.load(tmp_path / "correct") as file:
+        parts = {name: file[name] for name in file.files if name != "method.correct"}
+    with (tmp_path / "short").open("wb") as file:
+        np.savez(file, **parts)
+    with pytest.raises(StorageError, match="correct"):
+        NICEExplainer.load(tmp_path / "short", model)
+
+
+def same_rows(one: Any, other: Any) -> bool:
+    return np.array_equal(one.rows, other.rows)
 
 
 @pytest.mark.parametrize(

@@ -6,5 +6,16 @@ row, target, constraints ─ Problem ─ search ─ ledger ─ checks ─ Counte
 from countarfactuals.explainers.arf import ARFExplainer
 from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.make import EXPLAINERS, make_explainer
+from countarfactuals.explainers.nice import NICEExplainer
+from countarfactuals.explainers.random_search import RandomSearchExplainer
+from countarfactuals.explainers.whatif import WhatIfExplainer
 
-__all__ = ["EXPLAINERS", "ARFExplainer", "Explainer", "make_explainer"]
+__all__ = [
+    "EXPLAINERS",
+    "ARFExplainer",
+    "Explainer",
+    "NICEExplainer",
+    "RandomSearchExplainer",
+    "WhatIfExplainer",
+    "make_explainer",
+]

@@ -1,4 +1,7 @@
-"""A fitted explainer in a file, without pickle; the model and other callables are handed in again."""
+"""A fitted explainer in a file, without pickle; the model and other callables are handed in again.
+
+What a method learns besides the background it hands over as arrays by `_extra_arrays`, and takes back by `_restore`.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 _FORMAT, _VERSION = "countarfactuals.Explainer", 1
 _HANDED_IN = ("model", "density", "distance", "extra_objectives")
+_OWN = "method."  # before the names of a method's own arrays
 _COMPARED = 20  # rows whose scores tell whether the model is the one that was fitted with
 
 
@@ -65,14 +69,14 @@ def save(explainer: Explainer, path: str | os.PathLike[str]) -> None:
         "real": background.plausibility.real,
         "gower.scale": background.gower.scale,
     }
+    arrays |= {f"{_OWN}{name}": array for name, array in explainer._extra_arrays().items()}
     write_archive(path, meta, arrays)
 
 
 def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[str, Any]) -> Any:
-    """Read an explainer of class `cls`."""
+    """Read an explainer of class `cls`; of any method if that is the base class."""
     meta, arrays = read_archive(path, _FORMAT, _VERSION)
-    if meta.get("method") != cls.method:
-        raise StorageError(f"{os.fspath(path)!r} holds an explainer {meta.get('method')!r}, not {cls.method!r}.")
+    cls = _class_of(cls, meta.get("method"), os.fspath(path))
     if unknown := sorted(set(callables) - {"distance", "extra_objectives"}):
         raise ParameterError(f"load takes distance and extra_objectives besides the model, got {listed(unknown)}.")
     if absent := [name for name in meta.get("needs", ()) if name not in callables]:
@@ -104,7 +108,34 @@ def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[
     gower = Gower(scale, np.full(len(scale), 1.0 / len(scale)))
     background = Background(schema, matrix, scores, predictor, gower, plausibility)
     explainer._set_fitted(background, meta["parameters"]["random_state"])
+    own = {name.removeprefix(_OWN): array for name, array in arrays.items() if name.startswith(_OWN)}
+    try:
+        explainer._restore(own)
+    except KeyError as error:
+        raise StorageError(f"{os.fspath(path)!r} lacks a part: {error}. Save it again.") from error
     return explainer
+
+
+def _class_of(cls: Any, method: Any, path: str) -> Any:
+    """The class to read the file with: `cls`, or of the base class the subclass with the file's method."""
+    if hasattr(cls, "method"):
+        if method != cls.method:
+            raise StorageError(
+                f"{path!r} holds an explainer {method!r}, not {cls.method!r}. Load it by its own class or by "
+                "`Explainer.load`, which takes every method."
+            )
+        return cls
+    known: dict[str, Any] = {}
+    level = cls.__subclasses__()
+    while level:  # the nearest class of a method comes first, so that a user's subclass does not take its place
+        for one in level:
+            known.setdefault(getattr(one, "method", ""), one)
+        level = [below for one in level for below in one.__subclasses__()]
+    if method not in known:
+        raise StorageError(
+            f"{path!r} holds an explainer {method!r}, but only {listed(known)} are known. Import its class first."
+        )
+    return known[method]
 
 
 def _as_labels(stored: Sequence[Any] | None) -> tuple[Any, ...] | None:

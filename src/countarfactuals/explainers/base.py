@@ -402,7 +402,10 @@ class Explainer(BaseEstimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], model: Any = None, **callables: Any) -> Self:
-        """Read what `save` wrote. The model is handed in again, and so are `distance` and `extra_objectives`."""
+        """Read what `save` wrote; `Explainer.load` reads every method.
+
+        The model is handed in again, and so are `distance` and `extra_objectives`.
+        """
         return archive.load(cls, path, model, callables)
 
 

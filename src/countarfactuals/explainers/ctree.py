@@ -1,30 +1,30 @@
 """The conditional sampler of MOCCTREE: for each feature a conditional inference tree on the other features.
 
-1. A node tests every other feature x for association with the response y, on its n rows that have both. The statistic
-   is the quadratic form of Σ g(xᵢ) h(yᵢ)ᵀ, standardised by its mean and covariance over all permutations of y, where g
-   and h are the number itself or the indicators of levels:
+1. A node tests every other feature x for association with the response y, on its rows that have both, by the tests of
+   `association.py`: first for a dependence of means, as is usual, then for one of means and spreads. A number counts in
+   the first by itself, in the second also by its squared deviation from the mean. Ordered levels count as numbers,
+   their codes; unordered ones as they are in both. Degrees of freedom, k and l being the levels that the node has:
 
-   | x and y | statistic | degrees of freedom |
+   | x and y | means | means and spreads |
    |---|---|---|
-   | two numbers | (n − 1) r², r the correlation | 1 |
-   | a number and k levels | (n − 1) η², η² the share of the sum of squares between levels | k − 1 |
-   | k and l levels | (n − 1) / n · Pearson's χ² | (k − 1)(l − 1) |
+   | two numbers | 1 | 4 |
+   | a number and k levels | k − 1 | 2 (k − 1) |
+   | k and l levels | (k − 1)(l − 1) | the same test |
 
-   k and l count the levels that the node has. Ordered levels count as numbers, their codes. The p-value is that of the
-   χ² distribution, the limit of the permutation distribution. All p-values are on the log scale, so that the strongest
-   of many strong associations is still told.
-2. P-values are multiplied by the number of features tested, those that vary in the node (Bonferroni). The feature with
-   the smallest one splits the node if that is at most `alpha`; otherwise, and at `max_depth`, the node is a leaf.
+   A number with two values is one column in the second test too.
+2. P-values are multiplied by the number of tests that can be made in the node (Bonferroni). The feature with the
+   smallest one of the first tests splits the node if that is at most `alpha`; if none is, that of the second tests; if
+   none is again, and at `max_depth`, the node is a leaf. A ring or a funnel has no dependence of means, and where means
+   depend on x, cuts between them are better than cuts that also look at spreads.
 3. Of all cuts of x that leave `min_samples_leaf` rows on both sides, the one with the largest two-sample statistic
-   splits: the first or third row of the table, with the indicator of the left side in the place of x. Unordered levels
-   are first brought into an order: by their mean of y, or by their share of y's most frequent level. A significant
-   feature without such a cut gives way to the next one.
+   splits: that of the test, with two levels, the sides, in the place of x. Unordered levels are first brought into an
+   order: by y's mean, by the share of y's most frequent level, or, in the second test, by their place on the line
+   through the plane of mean and spread on which they differ most. A significant feature without such a cut gives way
+   to the next one.
 4. Rows that lack x, or have a level of it that the node has not, go to the larger side. Rows that lack y are left out.
 5. A new value is drawn from the rows of the leaf that a candidate falls into: a level by its share; a number from a
    kernel density, one of the leaf's values plus Gaussian noise of bandwidth 0.9 min(s, IQR / 1.34) n^(−1/5), truncated
    to the range of the data and rounded to the column's grid.
-
-Tests of linear association see no dependence that leaves the mean unchanged; such a node remains a leaf.
 """
 
 from __future__ import annotations
@@ -36,14 +36,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.special import gammaincc, gammaln
 
 from countarfactuals.arf.sampling import round_inside
 from countarfactuals.arf.truncnorm import log_interval_mass_, truncated_ppf_
+from countarfactuals.explainers.association import association, columns_of, first_of, log_chi2_sf
 from countarfactuals.schema import Kind, Schema
 
-_DENSE = 4_096  # cells of a table up to which counting all of them is quicker than sorting the rows
-_UNDERFLOW, _FRACTIONS = 1e-280, 60
 _NOTHING = 1e-300  # weight of a node whose values can not reach what is allowed
 
 
@@ -188,64 +186,6 @@ def fit_conditional_trees(
     )
 
 
-# Tests
-
-
-def association(x: np.ndarray, y: np.ndarray, x_is_level: bool, y_is_level: bool) -> tuple[float, int]:
-    """Statistic and degrees of freedom of step 1, for columns without gaps; 0 and 0 where either is constant."""
-    if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
-        return 0.0, 0
-    if x_is_level and y_is_level:
-        return _between_levels(x.astype(np.int64), y.astype(np.int64))
-    if x_is_level or y_is_level:
-        number, level = (y, x) if x_is_level else (x, y)
-        return _number_by_level(_centred(number), level.astype(np.int64))
-    a, b = _centred(x), _centred(y)
-    return float((len(x) - 1) * (a @ b) ** 2 / ((a @ a) * (b @ b))), 1
-
-
-def _centred(number: np.ndarray) -> np.ndarray:
-    """Deviations from the mean, scaled so that squares neither overflow nor vanish."""
-    deviation = number - number.mean()
-    return deviation / np.abs(deviation).max()
-
-
-def _number_by_level(deviation: np.ndarray, level: np.ndarray) -> tuple[float, int]:
-    count, total = np.bincount(level), np.bincount(level, deviation)
-    present = count > 0
-    between = (total[present] ** 2 / count[present]).sum()
-    return float((len(level) - 1) * between / (deviation @ deviation)), int(present.sum()) - 1
-
-
-def _between_levels(x: np.ndarray, y: np.ndarray) -> tuple[float, int]:
-    n_x, n_y = np.bincount(x), np.bincount(y)
-    cell = x * len(n_y) + y
-    if len(n_x) * len(n_y) <= _DENSE:
-        count = np.bincount(cell)
-        cell = np.flatnonzero(count)
-        count = count[cell]
-    else:
-        cell, count = np.unique(cell, return_counts=True)
-    # Pearson's χ² / n, where empty cells need not be known
-    phi2 = (count**2 / (n_x[cell // len(n_y)] * n_y[cell % len(n_y)])).sum() - 1.0
-    return float((len(x) - 1) * max(phi2, 0.0)), int(((n_x > 0).sum() - 1) * ((n_y > 0).sum() - 1))
-
-
-def log_chi2_sf(statistic: np.ndarray, df: np.ndarray) -> np.ndarray:
-    """Log probability that a χ² variable is larger, also where that is below the smallest float; 0 for df = 0."""
-    a, x = np.maximum(df, 1) / 2.0, np.asarray(statistic) / 2.0
-    sf = np.where(np.equal(df, 0), 1.0, gammaincc(a, x))
-    tail = sf < _UNDERFLOW
-    log_sf = np.log(np.where(tail, 1.0, sf))
-    if tail.any():
-        a, x = a[tail], x[tail]
-        fraction = x + 2 * _FRACTIONS + 1 - a  # Legendre's continued fraction of Γ(a, x), from its end
-        for i in range(_FRACTIONS, 0, -1):
-            fraction = x + 2 * i - 1 - a - i * (i - a) / fraction
-        log_sf[tail] = a * np.log(x) - x - gammaln(a) - np.log(fraction)
-    return log_sf
-
-
 # Growing
 
 
@@ -316,37 +256,48 @@ def _find_split(
 ) -> _Split | None:
     """Steps 2 and 3 for the rows of one node."""
     y, is_level = matrix[:, j], n_levels > 0
-    known = ~np.isnan(matrix)
-    tests = np.zeros((matrix.shape[1], 2))
-    for f in range(matrix.shape[1]):
-        if f != j:
-            has = known[:, f]
-            x, its_y = (matrix[:, f], y) if has.all() else (matrix[has, f], y[has])
-            tests[f] = association(x, its_y, is_level[f], is_level[j])
-    is_tested = tests[:, 1] > 0
-    log_p = np.minimum(log_chi2_sf(tests[:, 0], tests[:, 1]) + math.log(max(int(is_tested.sum()), 1)), 0.0)
-    log_p[~is_tested] = math.inf
-    for f in np.argsort(log_p, kind="stable").tolist():
-        if log_p[f] > log_alpha:
-            break
-        split = _split_on(f, matrix[:, f], y, int(n_levels[f]), is_level[j], min_samples_leaf, float(log_p[f]))
-        if split is not None:
-            return split
+    tests = _tests(matrix, j, is_level)
+    n_tests = int((tests[0, :, 1] > 0).sum() + (tests[1, :, 1] > tests[0, :, 1]).sum())
+    for rank, (statistic, df) in enumerate(np.moveaxis(tests, 2, 1), start=1):
+        log_p = np.minimum(log_chi2_sf(statistic, df) + math.log(max(n_tests, 1)), 0.0)
+        log_p[df == 0] = math.inf
+        for f in np.argsort(log_p, kind="stable").tolist():
+            if log_p[f] > log_alpha:
+                break
+            known = ~np.isnan(matrix[:, f])
+            response = columns_of(y[known], is_level[j], rank)
+            split = _split_on(f, matrix[:, f], known, response, int(n_levels[f]), min_samples_leaf, float(log_p[f]))
+            if split is not None:
+                return split
     return None
 
 
+def _tests(matrix: np.ndarray, j: int, is_level: np.ndarray) -> np.ndarray:
+    """Statistic and degrees of freedom of each feature in both tests of step 1, (2, p, 2); zeros for column j."""
+    known = ~np.isnan(matrix)
+    response = columns_of(matrix[:, j], is_level[j])
+    tests = np.zeros((2, matrix.shape[1], 2))
+    for f in range(matrix.shape[1]):
+        if f != j:
+            has = known[:, f]
+            x = columns_of(matrix[has, f], is_level[f])
+            y = response if has.all() else columns_of(matrix[has, j], is_level[j])
+            tests[0, f] = association(first_of(x), first_of(y))
+            tests[1, f] = association(x, y)
+    return tests
+
+
 def _split_on(
-    f: int, x: np.ndarray, y: np.ndarray, n_levels: int, y_is_level: bool, min_samples_leaf: int, log_p: float
+    f: int, x: np.ndarray, known: np.ndarray, response: np.ndarray, n_levels: int, min_samples_leaf: int, log_p: float
 ) -> _Split | None:
-    """The best split on one feature, None where no cut leaves enough rows on both sides."""
-    known = ~np.isnan(x)
-    x_known, y_known = x[known], y[known]
+    """The best split on one feature, None where no cut leaves enough rows on both sides; `response` of known rows."""
+    x_known = x[known]
     rank, is_present = np.zeros(0), np.zeros(0, np.bool_)
     if n_levels > 0:
         code = x_known.astype(np.int64)
-        rank, is_present = _level_ranks(code, n_levels, y_known, y_is_level)
+        rank, is_present = _level_ranks(code, n_levels, response)
         x_known = rank[code]
-    cut = _best_cut(x_known, y_known, y_is_level, min_samples_leaf)
+    cut = _best_cut(x_known, response, min_samples_leaf)
     if cut is None:
         return None
     left = np.zeros(len(x), np.bool_)
@@ -358,31 +309,37 @@ def _split_on(
     return _Split(f, math.nan, np.where(is_present, rank <= cut, missing_left), missing_left, log_p, left)
 
 
-def _level_ranks(code: np.ndarray, n_levels: int, y: np.ndarray, y_is_level: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The place of each level by its mean of y or its share of y's most frequent level, and which levels occur."""
-    worth = y == np.bincount(y.astype(np.int64)).argmax() if y_is_level else _centred(y)
+def _level_ranks(code: np.ndarray, n_levels: int, response: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The place of each level in the order of step 3, and which levels occur."""
     count = np.bincount(code, minlength=n_levels)
-    mean = np.bincount(code, worth, n_levels) / np.maximum(count, 1)
+    if response.ndim == 1:
+        response = (response == np.bincount(response).argmax())[:, None]
+    total = np.stack([np.bincount(code, column, n_levels) for column in response.T], axis=1)
+    mean = total / np.maximum(count, 1)[:, None]
+    worth = mean[:, 0]
+    if response.shape[1] > 1:  # the line on which levels differ most; upwards it has the larger means
+        line = np.linalg.eigh(total.T @ mean)[1][:, -1]
+        worth = mean @ (-line if line[0] < 0 else line)
     rank = np.empty(n_levels)
-    rank[np.argsort(mean, kind="stable")] = np.arange(n_levels)
+    rank[np.argsort(worth, kind="stable")] = np.arange(n_levels)
     return rank, count > 0
 
 
-def _best_cut(x: np.ndarray, y: np.ndarray, y_is_level: bool, min_samples_leaf: int) -> float | None:
+def _best_cut(x: np.ndarray, response: np.ndarray, min_samples_leaf: int) -> float | None:
     """The cut with the largest two-sample statistic, half-way between the values beside it."""
     n = len(x)
     order = np.argsort(x, kind="stable")
-    x, y = x[order], y[order]
+    x, response = x[order], response[order]
     n_left = np.arange(1, n)
     possible = (x[1:] > x[:-1]) & (n_left >= min_samples_leaf) & (n - n_left >= min_samples_leaf)
     if not possible.any():
         return None
     # both statistics but for a factor that all cuts share
-    if y_is_level:
-        statistic = _level_excess(y.astype(np.int64))[:-1] / (n_left * (n - n_left))
+    if response.ndim == 1:
+        excess = _level_excess(response)[:-1]
     else:
-        statistic = np.cumsum(_centred(y))[:-1] ** 2 / (n_left * (n - n_left))
-    best = int(np.argmax(np.where(possible, statistic, -1.0)))
+        excess = (np.cumsum(response, axis=0)[:-1] ** 2).sum(axis=1)
+    best = int(np.argmax(np.where(possible, excess / (n_left * (n - n_left)), -1.0)))
     middle = x[best] + (x[best + 1] - x[best]) / 2
     return float(middle if middle < x[best + 1] else x[best])
 

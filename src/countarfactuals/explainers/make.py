@@ -7,8 +7,12 @@ from typing import Any
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
 from countarfactuals.explainers.arf import ARFExplainer
 from countarfactuals.explainers.base import Explainer
+from countarfactuals.explainers.nice import NICEExplainer
+from countarfactuals.explainers.random_search import RandomSearchExplainer
+from countarfactuals.explainers.whatif import WhatIfExplainer
 
-EXPLAINERS: dict[str, type[Explainer]] = {explainer.method: explainer for explainer in (ARFExplainer,)}
+_EVERY: tuple[type[Explainer], ...] = (ARFExplainer, NICEExplainer, WhatIfExplainer, RandomSearchExplainer)
+EXPLAINERS: dict[str, type[Explainer]] = {explainer.method: explainer for explainer in _EVERY}
 
 
 def make_explainer(method: str, model: Any, **parameters: Any) -> Explainer:

@@ -25,33 +25,29 @@ f is the score of a class that is wanted as such, and minus the distance to the 
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPRegressor
 
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.constraints.parts import ExactlyOne, Group, Pool
 from countarfactuals.exceptions import DataError, NotFittedError, ParameterError, listed
+from countarfactuals.explainers.autoencoder import Autoencoder
 from countarfactuals.explainers.background import Background, canonical
 from countarfactuals.explainers.base import Explainer
-from countarfactuals.explainers.observed import _checked
+from countarfactuals.explainers.outcome import checked_outcome
 from countarfactuals.explainers.problem import Objective, Problem
 from countarfactuals.explainers.proposals import unit_of
 from countarfactuals.explainers.whatif import by_closeness
 from countarfactuals.objectives import changed
 from countarfactuals.parameters import RandomState, check_choice, check_int
 from countarfactuals.prediction.models import as_label
-from countarfactuals.schema import Schema
 
 REWARDS = ("sparsity", "proximity", "plausibility")
 _SMALLEST = 1e-12  # increase of the distance, where a change costs nothing
 _BLOCK = 256  # real rows that are made to obey the constraints at a time
-_MOST_ROWS = 10_000  # that the autoencoder is fitted to
 
 
 class NICEExplainer(Explainer):
@@ -134,6 +130,13 @@ class NICEExplainer(Explainer):
         self.__dict__.update(fitted.__dict__)
         return self
 
+    def _extra_arrays(self) -> dict[str, np.ndarray]:
+        correct = getattr(self, "correct_", None)
+        return {} if correct is None else {"correct": correct}
+
+    def _restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        self.correct_ = arrays["correct"] if self.only_correct else None
+
     def reconstruction_error(self, rows: np.ndarray) -> np.ndarray:
         """The autoencoder's error on encoded rows, shape (n,); it is fitted when it is first needed."""
         background = self._fitted()
@@ -156,9 +159,10 @@ class NICEExplainer(Explainer):
         return None
 
     def _correct(self) -> np.ndarray:
-        if getattr(self, "correct_", None) is None:
+        correct = getattr(self, "correct_", None)
+        if correct is None:
             raise NotFittedError("only_correct was set after `fit`, so that y is not known. Call `fit(X, y)` again.")
-        return self.correct_
+        return np.asarray(correct)
 
     def _path(self, problem: Problem, end: np.ndarray) -> list[np.ndarray]:
         """The rows between x and the end, in the order of the steps, as far as budget and constraints allow."""
@@ -247,7 +251,7 @@ def _is_correct(background: Background, y: Any) -> np.ndarray:
     predictor = background.predictor
     if not predictor.classes:
         raise ParameterError("only_correct is for classes, but the model is a regression. Leave it False.")
-    observed = [as_label(label) for label in _checked(y, len(background.matrix)).tolist()]
+    observed = [as_label(label) for label in checked_outcome(y, len(background.matrix)).tolist()]
     predicted = predictor.labels(background.scores).tolist()
     correct = np.array([a == b for a, b in zip(observed, predicted, strict=True)])
     if not correct.any():
@@ -256,62 +260,3 @@ def _is_correct(background: Background, y: Any) -> np.ndarray:
             f"classes are {listed(predictor.classes)}. Pass y in these labels."
         )
     return correct
-
-
-class Autoencoder(NamedTuple):
-    """A network that is trained to give back its inputs through a bottleneck: unusual rows it gives back badly.
-
-    Inputs are numbers scaled to [0, 1] and one-hot levels. A missing number is the mean and a missing level has no 1;
-    columns that have missing cells get an indicator of them.
-    """
-
-    schema: Schema
-    low: np.ndarray
-    scale: np.ndarray
-    mean: np.ndarray
-    has_missing: np.ndarray
-    network: MLPRegressor
-
-    @classmethod
-    def fit(cls, schema: Schema, matrix: np.ndarray, seed: int) -> Autoencoder:
-        """Train it on real rows."""
-        rng = np.random.default_rng([seed, 2])
-        low, high, mean = np.nanmin(matrix, axis=0), np.nanmax(matrix, axis=0), np.nanmean(matrix, axis=0)
-        scale = np.where(high > low, high - low, 1.0)
-        has_missing = np.isnan(matrix).any(axis=0)
-        if len(matrix) > _MOST_ROWS:
-            matrix = matrix[rng.choice(len(matrix), _MOST_ROWS, replace=False)]
-        encoder = cls(schema, low, scale, mean, has_missing, None)
-        inputs = encoder._inputs(matrix)
-        width = inputs.shape[1]
-        outer = min(max(2 * width, 8), 64)
-        network = MLPRegressor(
-            hidden_layer_sizes=(outer, max(1, min(width // 2, 16)), outer),
-            batch_size=min(64, len(inputs)),
-            learning_rate_init=0.003,
-            max_iter=100,
-            random_state=int(rng.integers(2**31)),
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # rows are compared, so a good fit will do
-            network.fit(inputs, inputs[:, 0] if width == 1 else inputs)
-        return encoder._replace(network=network)
-
-    def error(self, rows: np.ndarray) -> np.ndarray:
-        """Mean squared difference of inputs and outputs, shape (n,)."""
-        inputs = self._inputs(rows)
-        outputs = self.network.predict(inputs).reshape(inputs.shape)
-        return np.asarray(((outputs - inputs) ** 2).mean(axis=1))
-
-    def _inputs(self, rows: np.ndarray) -> np.ndarray:
-        parts = []
-        for j, column in enumerate(self.schema.columns):
-            cells = rows[:, j]
-            if column.is_number:
-                cells = np.where(np.isnan(cells), self.mean[j], cells)
-                parts.append(((cells - self.low[j]) / self.scale[j])[:, None])
-            else:
-                parts.append((cells[:, None] == np.arange(column.n_levels)).astype(np.float64))
-            if self.has_missing[j]:
-                parts.append(np.isnan(rows[:, j : j + 1]).astype(np.float64))
-        return np.concatenate(parts, axis=1)
