@@ -126,6 +126,33 @@ class CounterfactualsBatch(Sequence[Counterfactuals]):
         frame.index = pd.Index(list(self.index), name="row", tupleize_cols=False)
         return frame.astype({"n_found": np.int64} | dict.fromkeys(names[2:], np.float64))
 
+    def to_html(
+        self,
+        explainer: Any = None,
+        *,
+        title: str | None = None,
+        k: int = 3,
+        units: Mapping[Hashable, Any] | None = None,
+        rows: Any = "rows",
+        outcome: str | None = None,
+        prefer: str | Mapping[str, float] | None = None,
+        pictures: bool = True,
+    ) -> str:
+        """A report as one HTML document; for the parameters see `countarfactuals.report.to_html`."""
+        from countarfactuals.report import to_html
+
+        return to_html(
+            self,
+            explainer,
+            title=title,
+            k=k,
+            units=units,
+            rows=rows,
+            outcome=outcome,
+            prefer=prefer,
+            pictures=pictures,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON types, with the name and version of the format."""
         return storage.batch_to_dict(self)

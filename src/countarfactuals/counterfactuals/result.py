@@ -8,7 +8,7 @@ in `changes` and on the screen.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
@@ -261,6 +261,61 @@ class Counterfactuals:
             log_density=self.log_density[at],
             typicality=self.typicality[at],
             is_real_row=self.is_real_row[at],
+        )
+
+    def describe(
+        self,
+        k: int | None = 3,
+        *,
+        units: Mapping[Hashable, Any] | None = None,
+        rows: Any = "rows",
+        outcome: str | None = None,
+        prefer: str | Mapping[str, float] | None = None,
+        diversity: float = 0.5,
+        format: str = "text",
+    ) -> str:
+        """In plain language, see `countarfactuals.counterfactuals.sentences.describe`.
+
+        Parameters
+        ----------
+        k : how many counterfactuals, chosen as by `select`; None for all, in their order.
+        units : by column, such as {"duration": "months", "income": "€"}.
+        rows : what rows are called, such as "applicants" or ("person", "people").
+        outcome : what the model predicts, such as "price".
+        prefer, diversity : as in `select`.
+        format : "text" or "markdown".
+        """
+        from countarfactuals.counterfactuals.sentences import describe
+
+        return describe(
+            self, k, units=units, rows=rows, outcome=outcome, prefer=prefer, diversity=diversity, format=format
+        )
+
+    def to_html(
+        self,
+        explainer: Any = None,
+        *,
+        title: str | None = None,
+        k: int = 3,
+        units: Mapping[Hashable, Any] | None = None,
+        rows: Any = "rows",
+        outcome: str | None = None,
+        prefer: str | Mapping[str, float] | None = None,
+        pictures: bool = True,
+    ) -> str:
+        """A report as one HTML document; for the parameters see `countarfactuals.report.to_html`."""
+        from countarfactuals.report import to_html
+
+        return to_html(
+            self,
+            explainer,
+            title=title,
+            k=k,
+            units=units,
+            rows=rows,
+            outcome=outcome,
+            prefer=prefer,
+            pictures=pictures,
         )
 
     def to_dict(self) -> dict[str, Any]:

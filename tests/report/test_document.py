@@ -1,0 +1,408 @@
+"""The page as text: one whole document, tables with heads, pictures with texts, nothing of the user's as markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import sys
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from countarfactuals import Counterfactuals, CounterfactualsBatch, report
+from countarfactuals.counterfactuals import Diagnosis
+from countarfactuals.exceptions import DataTypeError, ParameterError, StorageError
+from countarfactuals.report.page import data_block
+from countarfactuals.report.table import number_slider
+
+from ..counterfactuals.examples import result, wide
+from .cases import HOSTILE, HOSTILE_UNITS, OPTIONS, explained, hostile, hostile_batch, hostile_empty, pictured
+
+VOID = {"meta", "link", "img", "input", "br"}
+ALLOWED = {
+    *(
+        "html",
+        "head",
+        "meta",
+        "title",
+        "link",
+        "style",
+        "body",
+        "main",
+        "h1",
+        "h2",
+        "section",
+        "p",
+        "em",
+        "span",
+        "div",
+    ),
+    *("ol", "ul", "li", "table", "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "img", "svg"),
+    *("rect", "script", "fieldset", "legend", "label", "input", "output", "button"),
+}
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every tag is closed in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len({name for name, _ in attrs}) == len(attrs)
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        for tag in set(self._open):
+            self.texts.setdefault(tag, []).append(data)
+
+    def text(self, tag: str) -> str:
+        return re.sub(r"\s+", " ", "".join(self.texts.get(tag, [])))
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def regression() -> Counterfactuals:
+    scores = {"score_names": ("prediction",), "x_scores": [180000.0], "scores": np.arange(4.0)[:, None] * 1e5 + 2e5}
+    return result(**scores, labels=list(np.arange(4.0) * 1e5 + 2e5), x_label=180000.0, target="prediction at least 2e5")
+
+
+def multiclass(n_classes: int) -> Counterfactuals:
+    names = tuple(f"P({c})" for c in "abcdef"[:n_classes])
+    scores = np.tile(np.linspace(0.1, 0.7, n_classes), (4, 1))
+    return result(score_names=names, x_scores=scores[0], scores=scores, labels=["b"] * 4, x_label="a")
+
+
+def empty(status: str, **known: Any) -> Counterfactuals:
+    made = result()
+    fields = {"target": made.target, "method": "arf", "status": status, "score_names": made.score_names}
+    return Counterfactuals.empty(made.schema, made.x, **fields, x_scores=[0.3], x_label="bad", **known)
+
+
+def unread() -> Counterfactuals:
+    return Counterfactuals.empty(result().schema, None, target="", method="arf", status="error", error="Not a row.")
+
+
+CASES = {
+    "found": result,
+    "one": lambda: result().select(1),
+    "wide": wide,
+    "regression": regression,
+    "three classes": lambda: multiclass(3),
+    "five classes": lambda: multiclass(5),
+    "already": lambda: empty("already"),
+    "none": lambda: empty("none", diagnosis=Diagnosis(20, 20, lifting={"fixed: age": 3})),
+    "error": lambda: empty("error", error="The model fell."),
+    "unread": unread,
+    "filtered": lambda: result().filter(max_proximity=0.0),
+    "no numbers known": lambda: result(typicality=[np.nan] * 4, x_typicality=np.nan, provenance={}, objectives={}),
+    "infinite": lambda: result(objectives={"proximity": np.array([np.inf, 1.0, np.nan, 0.0])}),
+    "real": lambda: explained()[1],
+    "hostile": hostile,
+    "hostile none": lambda: hostile_empty("none"),
+    "hostile error": lambda: hostile_empty("error"),
+    "hostile already": lambda: hostile_empty("already"),
+    "batch": lambda: explained()[2],
+    "hostile batch": hostile_batch,
+    "empty batch": lambda: CounterfactualsBatch((), ()),
+    "batch of nothing": lambda: CounterfactualsBatch((unread(), empty("already")), ("a", 1), (("u", 2),)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("has_options", [False, True])
+def test_every_page_is_one_clean_document(case: str, has_options: bool) -> None:
+    made = CASES[case]()
+    options: dict[str, Any] = OPTIONS if has_options else {}
+    if has_options and case.startswith("hostile"):
+        options = options | {"units": HOSTILE_UNITS}
+    html = report.to_html(made, pictures=False, **options)
+    assert html.startswith("<!DOCTYPE html>")
+    html.encode("utf-8")
+    page = Page(html)
+    counts = Counter(tag for tag, _ in page.tags)
+    assert set(counts) <= ALLOWED
+    assert all(counts[tag] == 1 for tag in ("html", "head", "title", "style", "body", "main", "h1"))
+    assert page.all("html")[0]["lang"] == "en"
+    _check_attributes(page)
+    _check_references(page)
+    _check_tables(html)
+
+
+def _check_attributes(page: Page) -> None:
+    for tag, attrs in page.tags:
+        assert not any(name.startswith("on") or name in ("style", "srcdoc", "action") for name in attrs)
+        for name in ("src", "href"):
+            if name in attrs:
+                assert (attrs[name] or "").startswith("data:"), (tag, attrs)
+        if tag == "img":
+            assert len(attrs["alt"] or "") > 30
+
+
+def _check_references(page: Page) -> None:
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    for _, attrs in page.tags:
+        for name in ("aria-labelledby", "for", "data-for"):
+            assert attrs.get(name) is None or attrs[name] in ids
+    labelled = {attrs["for"] for attrs in page.all("label")}
+    assert {attrs["id"] for attrs in page.all("input")} == labelled
+
+
+def _check_tables(html: str) -> None:
+    for table in re.findall(r"<table.*?</table>", html, re.DOTALL):
+        assert re.match(r"<table[^>]*><caption><span>[^<]+</span></caption><thead><tr>", table)
+        page = Page(table)
+        assert all(attrs.get("scope") in ("col", "row") for attrs in page.all("th"))
+        n_columns = len(re.findall(r"<t[hd]", table.split("</thead>")[0])) - 1  # less <thead
+        body = table.split("<tbody>")[1]
+        for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL):
+            assert row.startswith('<th scope="row"')
+            assert len(re.findall(r"<t[hd][ >]", row)) == n_columns
+
+
+def test_the_policy_names_style_and_script_by_their_hashes() -> None:
+    html = report.to_html(result(), pictures=False)
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', html)
+    parts = {part.split()[0]: part.split()[1:] for part in policy.split(";")}
+    assert parts["default-src"] == ["'none'"]
+    assert parts["img-src"] == ["data:"]
+    assert set(parts) == {"default-src", "style-src", "script-src", "img-src", "base-uri", "form-action"}
+    for tag in ("style", "script"):
+        (content,) = re.findall(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert parts[f"{tag}-src"] == [f"'sha256-{digest}'"]
+    assert "http:" not in html
+    assert "https:" not in html
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_data_can_not_leave_its_block(text: str) -> None:
+    block = data_block("t", {"a": [text, 1.5, None]})
+    inner = block.removeprefix('<script type="application/json" data-for="t">').removesuffix("</script>")
+    assert not set("<>&\u2028\u2029") & set(inner)
+    assert json.loads(inner) == {"a": [text, 1.5, None]}
+
+
+def test_what_the_page_says() -> None:
+    made = result(constraints=("'age' does not change.",), notes=("Mind this.",))
+    page = Page(report.to_html(made, title="My title", units={"amount": "€"}, rows="applicants", k=2, pictures=False))
+    said = page.text("main")
+    assert page.text("title") == page.text("h1") == "My title"
+    assert "The prediction is bad (0.69). Wanted is: class 'good'. 4 counterfactuals were found." in said
+    assert "If amount had been €3,200.25 instead of €5,000.50 and grade high instead of middle, the prediction" in said
+    assert "20 % of real applicants are less typical than this." in said
+    assert "Mind this." in said
+    assert "'age' does not change." in said
+    assert "It is no causal advice." in said
+    assert "Other notions of plausibility exist" in said
+    assert "Seed1" in said
+    assert "This report was written with countarfactuals" in said
+    assert len(re.findall(r"#\d+ below", said)) == 2
+
+
+def test_how_it_was_made() -> None:
+    explainer, one, _ = explained()
+    said = Page(report.to_html(one, pictures=False)).text("main")
+    assert "Budget per row150 evaluations of the model" in said
+    assert f"Spent{one.provenance['evaluations']} evaluations" in said
+    assert "Trees of the forest10" in said
+    assert f"Rows of data{len(explainer.background_.matrix)}" in said
+    assert "min_plausibility0.0" in said
+    assert "There were none: every feature was free to change." in said
+
+
+def test_the_table_of_all_counterfactuals() -> None:
+    html = report.to_html(result(), pictures=False)
+    table = html[html.index('<table id="cf"') :].split("</table>")[0]
+    rows = [re.sub("<[^>]+>", "|", row) for row in re.findall(r"<tr>(.*?)</tr>", table.split("<tbody>")[1])]
+    cells = [[cell for cell in row.split("|") if cell.strip()] for row in rows]
+    assert [row[0] for row in cells] == ["0", "1", "2", "3"]
+    assert cells[3][1:6] == ["rate ", "↑", " 3.141594 ", "(from 3.141593)", "good"]
+    assert [row[-5:] for row in cells] == [
+        ["0.600", "2", "0.100", "20 %", "no"],
+        ["0.700", "4", "0.200", "40 %", "yes"],
+        ["0.800", "3", "0.300", "60 %", "no"],
+        ["0.900", "1", "0.400", "80 %", "no"],
+    ]
+
+
+def test_only_a_front_is_said_to_be_one() -> None:
+    said = "None is beaten by another"
+    front = result(objectives={"proximity": np.arange(4.0), "sparsity": -np.arange(4.0)})
+    assert said in report.to_html(front, pictures=False)
+    beaten = replace(front, objectives={"proximity": np.arange(4.0), "sparsity": np.arange(4.0)})
+    assert said not in report.to_html(beaten, pictures=False)
+    assert said in report.to_html(explained()[1], pictures=False)
+
+
+def test_privacy_is_mentioned_where_a_real_row_is_shown() -> None:
+    assert "Think of privacy" in report.to_html(result(), pictures=False)
+    unreal = result(is_real_row=[False] * 4)
+    assert "Think of privacy" not in report.to_html(unreal, pictures=False)
+    assert "In the data" not in report.to_html(unreal, pictures=False)
+
+
+@pytest.mark.parametrize(
+    "values", [[0.1, 0.35], [3.0, 3.0], [1e-9, 5e-9], [2e7, 9e9], [np.nan, 1.0], [np.inf, 1.0, 2.0]]
+)
+def test_a_slider_reaches_all_its_values_in_whole_steps(values: list[float]) -> None:
+    slider = number_slider("d", "Distance", np.array(values))
+    known = np.array(values)[np.isfinite(values)]
+    assert slider.low <= known.min()
+    assert slider.high >= known.max()
+    steps = (slider.high - slider.low) / slider.step
+    assert abs(steps - round(steps)) < 1e-6
+    assert steps <= 502
+
+
+# Many rows
+
+
+def test_a_batch_says_what_changes_and_for_whom_there_is_nothing() -> None:
+    _, _, batch = explained()
+    statuses = Counter(one.status for one in batch)
+    assert statuses["found"]
+    assert statuses["none"] == statuses["already"] == 1
+    page = Page(report.to_html(batch, rows="applicants", units={"duration": "months"}, pictures=False))
+    said = page.text("main")
+    n = sum(map(len, batch))
+    assert f"Of 6 applicants, {statuses['found']} have a counterfactual ({n} in all)." in said
+    assert "1 has the wanted outcome already. For 1 none was found." in said
+    none = next(one for one in batch if one.status == "none")
+    assert re.sub(r"\s+", " ", none.diagnosis.text(none)) in said  # type: ignore[union-attr]
+    found = [one for one in batch if len(one)]
+    income = np.mean([one.select(1).changed[0, 0] for one in found])
+    every = np.mean([one.changed[:, 0].mean() for one in found])
+    assert f"income{income * 100:.0f} %{every * 100:.0f} %" in said
+    assert "Never changed: duration, owner." in said
+
+
+def test_constraints_in_the_way_are_counted_over_rows() -> None:
+    blocked = [empty("none", diagnosis=Diagnosis(5, 5, lifting=lifting)) for lifting in ({"a": 3}, {"a": 1, "b": 9})]
+    said = Page(report.to_html(CounterfactualsBatch(tuple(blocked), (1, 2)), pictures=False)).text("main")
+    assert "ConstraintRowsa2b1" in said
+
+
+def test_long_batches_are_cut_and_say_so() -> None:
+    one = result()
+    batch = CounterfactualsBatch((one,) * 1100, tuple(range(1100)))
+    html = report.to_html(batch, pictures=False)
+    assert "100 more are left out here." in html
+    assert html.count('<td class="changes">') == 1000
+
+
+# Pictures
+
+
+def test_pictures_stand_inside_the_page() -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+    explainer, one, batch = explained()
+    html = pictured()
+    images = Page(html).all("img")
+    assert len(images) == 5
+    assert "could not be drawn" not in html
+    assert "need the explainer" not in html
+    _check_attributes(Page(html))
+    for image in images:
+        svg = base64.b64decode((image["src"] or "").removeprefix("data:image/svg+xml;base64,"))
+        assert svg.lstrip().startswith(b"<?xml")
+        assert b"<svg" in svg
+        assert b"<script" not in svg
+    assert report.to_html(one, explainer) == html
+    without = report.to_html(one)
+    assert len(Page(without).all("img")) == 3
+    assert "need the explainer, which was not given" in without
+    assert len(Page(report.to_html(batch)).all("img")) == 1
+
+
+def test_figures_are_closed() -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot", reason="pictures need matplotlib")
+    before = pyplot.get_fignums()
+    report.to_html(explained()[1])
+    assert pyplot.get_fignums() == before
+
+
+def test_without_matplotlib_a_sentence_stands_in_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    html = report.to_html(explained()[1], explained()[0])
+    assert "Pictures are left out, as matplotlib is not installed." in html
+    assert not Page(html).all("img")
+
+
+def test_a_picture_that_fails_costs_itself_only() -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+    html = report.to_html(explained()[1], explainer="<b>no explainer</b>")
+    assert "This picture could not be drawn" in html
+    assert len(Page(html).all("img")) >= 2
+
+
+def test_alt_texts_have_the_numbers() -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+    alts = [image["alt"] for image in Page(report.to_html(result())).all("img")]
+    pareto = (
+        "4 counterfactuals: typicality from 20 % to 80 %, distance from 0.100 to 0.400 and features changed from 1 to 4"
+    )
+    assert any((alt or "").startswith(pareto) for alt in alts)
+    assert any("amount in 50 %" in (alt or "") for alt in alts)
+
+
+# Files and errors
+
+
+def test_files(tmp_path: Path) -> None:
+    path = tmp_path / "report ü.html"
+    assert report.write(result(), path, pictures=False) == path
+    assert path.read_bytes().decode("utf-8") == report.to_html(result(), pictures=False)
+    report.write(hostile(), str(path), pictures=False, **OPTIONS)
+    assert path.read_text(encoding="utf-8") == report.to_html(hostile(), pictures=False, **OPTIONS)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_same_result_gives_the_same_page() -> None:
+    stored = Counterfactuals.from_json(explained()[1].to_json())
+    assert report.to_html(stored, pictures=False) == report.to_html(explained()[1], pictures=False)
+
+
+def test_errors(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with pytest.raises(DataTypeError, match=r"got DataFrame\. Pass what `explain`"):
+        report.to_html(pd.DataFrame())  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="`title` must be a text or None"):
+        report.to_html(result(), title=3)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="pictures must be one of"):
+        report.to_html(result(), pictures="all")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="no column"):
+        report.to_html(result(), units={"amonut": "€"})
+    with pytest.raises(ParameterError, match="`k` must be"):
+        report.to_html(result(), k=0)
+    with pytest.raises(StorageError, match="There is no folder"):
+        report.write(result(), tmp_path / "no" / "report.html")
+    with pytest.raises(StorageError, match="can not be written"):
+        report.write(result(), folder, pictures=False)
+    assert list(tmp_path.iterdir()) == [folder]
