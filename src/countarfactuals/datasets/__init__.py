@@ -1,5 +1,6 @@
-"""Data sets whose process, and so the plausibility of any row, is known."""
+"""Data sets whose process, and so the plausibility of any row, is known; and the real coffees of the paper."""
 
+from countarfactuals.datasets.coffee import COFFEE_CHARACTERISTICS, CoffeeSet, load_coffee
 from countarfactuals.datasets.dataset import Dataset
 from countarfactuals.datasets.illustrative import Cassini, ThreeBlobs, TwoSines
 from countarfactuals.datasets.loan import LoanProcess, load_loan
@@ -9,8 +10,10 @@ from countarfactuals.datasets.process import Process, read_process, write_proces
 from countarfactuals.datasets.random_network import random_learnable_network, random_network
 
 __all__ = [
+    "COFFEE_CHARACTERISTICS",
     "BayesianNetwork",
     "Cassini",
+    "CoffeeSet",
     "Dataset",
     "LoanProcess",
     "Node",
@@ -18,6 +21,7 @@ __all__ = [
     "Process",
     "ThreeBlobs",
     "TwoSines",
+    "load_coffee",
     "load_loan",
     "load_paper_set",
     "random_learnable_network",
