@@ -195,6 +195,43 @@ def test_nearest_equals_the_full_matrix(n_data, k):
         np.testing.assert_array_equal(distance[i], every[order])
 
 
+@pytest.mark.parametrize("n_data", [1, 3, 40, 700])
+@pytest.mark.parametrize("k", [1, 4, 50])
+@pytest.mark.parametrize("outside", [False, True])
+def test_neighbours_in_the_surroundings_of_a_row_are_those_of_the_full_matrix(n_data, k, outside):
+    """Wherever x lies, and however far the rows are from it; a weight of zero makes different rows equal."""
+    rng = np.random.default_rng(10 * n_data + k)
+    data, rows = random_rows(rng, n_data), random_rows(rng, 25, outside=outside)
+    data[n_data // 2 :] = data[: n_data - n_data // 2]
+    for weights in (np.ones(6), rng.uniform(0.5, 2.0, 6), np.array([1.0, 0, 0, 2, 0, 1])):
+        gower = Gower.of(SCHEMA, data, weights)
+        for x in (rows[0], data[0], np.full(6, NAN)):
+            near = np.where(rng.random(rows.shape) < 0.3, rows, x)
+            for some in (rows, near):
+                expected = np.sort(gower.between(some, data), axis=1)[:, :k]
+                np.testing.assert_array_equal(gower.around(x, data).nearest(some, k), expected)
+
+
+def test_distances_of_all_pairs():
+    rng = np.random.default_rng(6)
+    rows, others = random_rows(rng, 12, outside=True), random_rows(rng, 9)
+    gower = Gower.of(SCHEMA, others, rng.uniform(0.0, 2.0, 6))
+    np.testing.assert_array_equal(gower.between(rows, others), [gower.to(row, others) for row in rows])
+    assert gower.between(rows[:0], others).shape == (0, 9)
+
+
+def test_the_cost_of_being_far_from_real_rows_by_hand():
+    schema = Schema((Column("a", Kind.REAL),), "pandas")
+    data = np.array([[0.0], [1.0], [4.0], [10.0]])
+    around = Gower.of(schema, data).around(np.array([2.0]), data)
+    rows = np.array([[2.0], [10.0]])
+    np.testing.assert_allclose(around.cost(rows, np.array([1.0])), [0.1, 0.0])
+    np.testing.assert_allclose(around.cost(rows, np.array([0.75, 0.25])), [0.1 * 0.75 + 0.2 * 0.25, 0.6 * 0.25])
+    # five neighbours are asked for and there are four: the rest counts in proportion
+    few = around.cost(rows[:1], np.array([0.4, 0.2, 0.2, 0.0, 0.2]))
+    np.testing.assert_allclose(few, [(0.4 * 0.1 + 0.2 * 0.2 + 0.2 * 0.2) / 0.8])
+
+
 def test_changes_are_counted():
     x = np.array([1.0, NAN, 3.0, NAN])
     rows = np.array([[1.0, NAN, 3.0, NAN], [1.0, 2.0, 4.0, NAN], [NAN, NAN, 3.0, 0.0]])

@@ -22,6 +22,7 @@ from numba import njit
 
 from countarfactuals.schema import Kind, Schema
 
+_ROUNDING = 1e-12  # by which sums of the same terms may differ
 _BLOCK = 256  # rows whose neighbours are sought in one pass over the data
 
 
@@ -52,12 +53,50 @@ class Gower(NamedTuple):
         """Distance of each row to x."""
         return _gower_to(np.ascontiguousarray(rows), np.ascontiguousarray(x), self.scale, self.weight)
 
+    def between(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Distances of all pairs, (n, m)."""
+        return _gower_between(np.ascontiguousarray(rows), np.ascontiguousarray(others), self.scale, self.weight)
+
+    def around(self, x: np.ndarray, data: np.ndarray) -> Surroundings:
+        """The data in the order of its distance to x, for neighbours of many rows that are not far from x."""
+        distance = self.to(x, data)
+        order = np.argsort(distance, kind="stable")
+        return Surroundings(self, np.array(x), np.ascontiguousarray(data[order]), distance[order])
+
     def nearest(self, rows: np.ndarray, data: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest rows of `data` for each row, (n, k) distances, ascending, and positions; ties by position.
 
         Distances are not kept for all pairs: memory is n · k.
         """
         return _nearest(np.ascontiguousarray(rows), np.ascontiguousarray(data), self.scale, self.weight, k)
+
+
+class Surroundings(NamedTuple):
+    """Data in the order of its distance to a row x, which tells most of it apart from the neighbours of rows near x.
+
+    Gower's distance obeys the triangle inequality: d(c, r) ≥ |d(r, x) − d(c, x)|. From the place that a row c would
+    have in the order, the search goes to both sides until this bound exceeds what was found.
+    """
+
+    gower: Gower
+    x: np.ndarray
+    data: np.ndarray
+    distance: np.ndarray  # of the data to x, ascending
+
+    def nearest(self, rows: np.ndarray, k: int) -> np.ndarray:
+        """Distances of each row to its k nearest rows of the data, (n, k), ascending."""
+        rows = np.ascontiguousarray(rows)
+        own = self.gower.to(self.x, rows)
+        return np.asarray(_nearest_around(rows, own, self.data, self.distance, self.gower.scale, self.gower.weight, k))
+
+    def cost(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Σ_i w_i d(c, x⁽ⁱ⁾) of each row, over as many nearest rows as there are weights; they sum to 1.
+
+        Where there is less data the weights of what there is are raised.
+        """
+        distance = self.nearest(rows, len(weights))
+        w = weights[: distance.shape[1]]
+        return np.asarray(distance @ (w / w.sum()))
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -80,6 +119,16 @@ def _gower_to(rows, x, scale, weight):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def _gower_between(rows, others, scale, weight):  # type: ignore[no-untyped-def]
+    distance = np.zeros((len(rows), len(others)))
+    for i in range(len(rows)):
+        for k in range(len(others)):
+            for j in range(len(scale)):
+                distance[i, k] += weight[j] * _term(rows[i, j], others[k, j], scale[j])
+    return distance
+
+
+@njit(nogil=True, cache=True)
 def _nearest(rows, data, scale, weight, k):  # type: ignore[no-untyped-def]
     k = min(k, len(data))
     best, place = np.full((len(rows), k), math.inf), np.zeros((len(rows), k), np.int64)
@@ -98,6 +147,37 @@ def _nearest(rows, data, scale, weight, k):  # type: ignore[no-untyped-def]
                         m -= 1
                     best[i, m], place[i, m] = total, d
     return best, place
+
+
+@njit(nogil=True, cache=True)
+def _nearest_around(rows, own, data, distance, scale, weight, k):  # type: ignore[no-untyped-def]
+    n = len(data)
+    k = min(k, n)
+    best = np.full((len(rows), k), math.inf)
+    for i in range(len(rows)):
+        above = np.searchsorted(distance, own[i])
+        below = above - 1
+        while below >= 0 or above < n:
+            gap_below = own[i] - distance[below] if below >= 0 else math.inf
+            gap_above = distance[above] - own[i] if above < n else math.inf
+            if min(gap_below, gap_above) > best[i, k - 1] + _ROUNDING:
+                break
+            if gap_below < gap_above:
+                d, below = below, below - 1
+            else:
+                d, above = above, above + 1
+            total = 0.0
+            for j in range(len(scale)):
+                total += weight[j] * _term(rows[i, j], data[d, j], scale[j])
+                if total >= best[i, k - 1]:
+                    break
+            if total < best[i, k - 1]:
+                m = k - 1
+                while m > 0 and best[i, m - 1] > total:
+                    best[i, m] = best[i, m - 1]
+                    m -= 1
+                best[i, m] = total
+    return best
 
 
 def changed(rows: np.ndarray, x: np.ndarray) -> np.ndarray:

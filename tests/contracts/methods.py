@@ -42,6 +42,9 @@ def small(method: str, **own: Any) -> Callable[..., Any]:
 METHODS = [
     Method("arf", small("arf"), alone=True),
     Method("arf, as in the paper", small("arf", preset="paper"), alone=True),
+    Method("mocarf", small("mocarf")),
+    Method("moc", small("moc")),
+    Method("mocctree", small("mocctree")),
     Method("nice", small("nice"), n_rows=2),
     Method("whatif", small("whatif"), is_pareto=False, invents_rows=False),
     Method("random search", small("random")),

@@ -75,7 +75,7 @@ def test_min_plausibility(method: Method, least: float):
     results = list(fit(method.name, min_plausibility=least).explain_many(X.head(6)))
     assert any(len(result) for result in results)
     assert all((result.typicality >= least).all() for result in results)
-    free = fitted(method.name).explain_many(X.head(6))
+    free = fitted(method.name).explain_many(X.head(20))
     assert min(result.typicality.min() for result in free if len(result)) < least
 
 

@@ -342,3 +342,20 @@ def test_counterfactuals_of_a_mixed_table() -> None:
     assert changed(result.rows, x).sum(axis=1).min() == 1
     best = result.rows[np.lexsort(result.objectives.T[::-1])[0]]
     np.testing.assert_array_equal(best, [2.0, 1.5, 8.0, NAN])
+
+
+def test_hypervolume_of_some_rows_on_another_scale():
+    """Three generations of two rows; the second row of each does not count, and the first column is left out."""
+    objectives = np.array([[0.0, 2.0], [0.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, 3.0], [0.0, 0.0]])
+    evolution = Evolution(
+        np.arange(6.0)[:, None],
+        objectives,
+        np.repeat([0, 1, 2], 2),
+        (np.array([0, 1]), np.array([1, 2]), np.array([1, 3])),
+        np.ones(2),
+    )
+    counts = np.array([True, False] * 3)
+    volumes = evolution.hypervolumes(objectives[:, 1:] / 4.0, np.ones(1), counts)
+    np.testing.assert_allclose(volumes, [0.5, 0.75, 0.75])
+    np.testing.assert_allclose(evolution.hypervolumes(objectives[:, 1:] / 4.0, np.ones(1)), [1.0, 1.0, 1.0])
+    np.testing.assert_allclose(evolution.hypervolumes(objectives[:, 1:], np.ones(1), ~counts[::-1] & False), [0, 0, 0])

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from countarfactuals.objectives import changed
-from countarfactuals.search import gaussian_mutation, in_some_rows, level_mutation, limit_changes, reset, sbx
+from countarfactuals.search import (
+    gaussian_mutation,
+    in_some_rows,
+    level_mutation,
+    limit_changes,
+    reset,
+    sbx,
+    uniform_mutation,
+)
 
 INF, NAN = math.inf, math.nan
 P_VALUE = 1e-4  # seeds are fixed: a failure is a change of the code, not bad luck
@@ -299,3 +307,47 @@ def test_allowed_levels_are_drawn_alike() -> None:
 def test_every_change_is_as_likely_taken_back() -> None:
     rows = limit_changes(np.ones((9000, 4)), np.array([0.0, 0.0, 1.0, 0.0]), 2, np.random.default_rng(6))
     assert rows.mean(axis=0) == pytest.approx([2 / 3, 2 / 3, 1.0, 2 / 3], abs=0.02)
+
+
+# Uniform numbers
+
+
+@given(tables(), st.sampled_from([0.0, 0.4, 1.0]))
+def test_uniform_numbers_are_allowed_and_on_the_grid(table: Table, probability: float):
+    low, high = np.where(np.isinf(table.low), -9.5, table.low), np.where(np.isinf(table.high), 9.5, table.high)
+    low[3], high[3] = INF, -INF
+    before = table.rows.copy()
+    rows = uniform_mutation(table.rows, low, high, table.step, probability, table.rng)
+    np.testing.assert_array_equal(table.rows, before)
+    np.testing.assert_array_equal(rows[:, 3], table.rows[:, 3])
+    differs = changed(rows, table.rows) if len(rows) else np.zeros_like(rows, np.bool_)
+    assert not differs.any() or probability > 0
+    i, j = np.nonzero((rows != table.rows) & ~(np.isnan(rows) & np.isnan(table.rows)))
+    assert ((rows[i, j] >= low[j]) & (rows[i, j] <= high[j])).all()
+    on_grid = j[table.step[j] > 0]
+    cells = rows[i, j][table.step[j] > 0]
+    np.testing.assert_array_equal(np.round(cells, 2), cells)
+    assert (cells[on_grid == 2] == np.rint(cells[on_grid == 2])).all()
+    if probability == 1.0:
+        has_point = np.ceil(low[2]) <= np.floor(high[2])
+        assert not np.isnan(rows[:, [0, *([2] if has_point else [])]]).any()
+
+
+def test_every_grid_point_between_the_limits_is_as_likely():
+    rng = np.random.default_rng(5)
+    low, high, step = np.array([-0.45, 0.104, 2.0]), np.array([3.7, 0.2, 2.0]), np.array([1.0, 0.01, 0.0])
+    rows = uniform_mutation(np.full((4000, 3), NAN), low, high, step, 1.0, rng)
+    for j, points in ((0, np.arange(4.0)), (1, np.arange(11, 21) / 100)):
+        values, counts = np.unique(rows[:, j], return_counts=True)
+        np.testing.assert_array_equal(values, points)
+        assert stats.chisquare(counts).pvalue > P_VALUE
+    assert (rows[:, 2] == 2.0).all()
+
+
+def test_real_numbers_are_uniform_between_limits_of_their_own():
+    rng = np.random.default_rng(6)
+    low = np.repeat([[0.0], [10.0]], 1000, axis=0)
+    rows = uniform_mutation(np.zeros((2000, 1)), low, low + 4.0, np.zeros(1), 1.0, rng)
+    assert stats.kstest((rows - low).ravel() / 4.0, "uniform").pvalue > P_VALUE
+    half = uniform_mutation(np.full((2000, 1), -1.0), np.zeros(1), np.ones(1), np.zeros(1), 0.5, rng)
+    assert 900 < (half == -1.0).sum() < 1100

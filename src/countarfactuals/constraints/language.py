@@ -57,7 +57,7 @@ class Constraints:
     array([ True, False])
     >>> [name for name, violated in limits.violations(rows).items() if violated.any()]
     ['fixed: purpose']
-    >>> print(*constraints.describe(), sep="\\n")
+    >>> print("\\n".join(constraints.describe()))
     'purpose' does not change.
     If 'income' changes, it becomes at most 3.
     'age' can only increase.

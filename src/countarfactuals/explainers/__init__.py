@@ -6,6 +6,7 @@ row, target, constraints ─ Problem ─ search ─ ledger ─ checks ─ Counte
 from countarfactuals.explainers.arf import ARFExplainer
 from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.make import EXPLAINERS, make_explainer
+from countarfactuals.explainers.moc import MOCARFExplainer, MOCCTREEExplainer, MOCExplainer
 from countarfactuals.explainers.nice import NICEExplainer
 from countarfactuals.explainers.random_search import RandomSearchExplainer
 from countarfactuals.explainers.whatif import WhatIfExplainer
@@ -14,6 +15,9 @@ __all__ = [
     "EXPLAINERS",
     "ARFExplainer",
     "Explainer",
+    "MOCARFExplainer",
+    "MOCCTREEExplainer",
+    "MOCExplainer",
     "NICEExplainer",
     "RandomSearchExplainer",
     "WhatIfExplainer",

@@ -22,13 +22,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from countarfactuals.arf import AdversarialRandomForest
-from countarfactuals.arf.forest import Forest, some_trees
 from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.importance import local_importance
 from countarfactuals.explainers.improvement import most_promising
 from countarfactuals.explainers.problem import Objective, Problem, first_of_each
-from countarfactuals.explainers.proposals import admissible, crossings, draws, unit_of
+from countarfactuals.explainers.proposals import (
+    admissible,
+    crossings,
+    draws,
+    outcome_shares,
+    trees_of_turn,
+    unit_of,
+    weighed_leaves,
+)
 from countarfactuals.objectives import dominated_by, nondominated, pareto_layers
 from countarfactuals.parameters import RandomState, check_choice, check_int
 
@@ -39,7 +46,6 @@ _SHARE_OF_TREES = 0.25  # that a stage draws from: few draws need no more
 _NEIGHBOURS_TRIED = 10
 _BELOW_ALL = 0.05  # worth of plausibility among candidates beside that among real rows, where all are implausible
 _CAUTION = 2.0  # power of P(valid): leaves are small and their shares optimistic
-_NEGLIGIBLE = 1e-6
 _PAPER_ITERATIONS, _PAPER_DRAWS = 50, 20
 
 
@@ -125,9 +131,7 @@ class ARFExplainer(Explainer):
         return self.preset == "paper"
 
     def _search(self, problem: Problem) -> None:
-        shares = problem.background.goal_shares(problem.goal)
-        if shares.max() == 0.0:  # no real row comes near the outcome: any leaf may lead there
-            shares = np.ones(len(shares))
+        shares = outcome_shares(problem)
         leaves = self._weighed(problem, shares)
         importance = None if self.feature_selection == "random" else local_importance(problem)
         if self.preset == "paper":
@@ -137,13 +141,10 @@ class ARFExplainer(Explainer):
 
     def _weighed(self, problem: Problem, shares: np.ndarray) -> LeafTable:
         """The leaves, weighed by their share of rows with the outcome and, if asked, by their closeness to x."""
-        leaves: LeafTable = problem.background.plausibility.forest.leaves_
-        with np.errstate(divide="ignore"):
-            # leaves that all but exclude the outcome would only cost time
-            log_weight = leaves.log_weight + np.log(np.where(shares > _NEGLIGIBLE * shares.max(), shares, 0.0))
-        if self.leaf_selection == "closeness":
-            log_weight = log_weight + np.log(_closeness(problem, leaves))
-        return leaves._replace(log_weight=log_weight)
+        leaves = weighed_leaves(problem, shares)
+        if self.leaf_selection == "coverage":
+            return leaves
+        return leaves._replace(log_weight=leaves.log_weight + np.log(_closeness(problem, leaves)))
 
     # The plain algorithm
 
@@ -240,18 +241,12 @@ class ARFExplainer(Explainer):
         if len(free):
             bases = bases[rng.integers(len(bases), size=len(free))]
             n_each = max(1, (size - len(rows)) // _SETS)
-            rows = np.concatenate([rows, draws(problem, leaves, bases, free, n_each, _trees(problem, stage))])
+            rows = np.concatenate(
+                [rows, draws(problem, leaves, bases, free, n_each, trees_of_turn(problem, stage, _SHARE_OF_TREES))]
+            )
         rows = admissible(problem, rows)
         rows = rows[first_of_each(rows)]
         return rows[problem.is_candidate(rows)]
-
-
-def _trees(problem: Problem, stage: int) -> Forest:
-    """The trees that a stage draws from: some at a time, all of them over the stages."""
-    forest: Forest = problem.background.plausibility.forest.forest_
-    n = math.ceil(_SHARE_OF_TREES * forest.n_trees)
-    start = stage * n % forest.n_trees
-    return some_trees(forest, start, min(start + n, forest.n_trees))
 
 
 def _worth(importance: np.ndarray, unit: np.ndarray, units: np.ndarray) -> np.ndarray:

@@ -318,7 +318,7 @@ class Explainer(BaseEstimator):
         if not problem.is_solved:
             with suppress(GiveUp):
                 chosen = self._search(problem)
-        settings = self.get_params(deep=False) | {"method": self.method, "seed": self.seed_}
+        settings = self.get_params(deep=False) | {"method": self.name, "seed": self.seed_}
         result = answer(problem, chosen, settings, constraints, is_pareto=self._is_pareto(), started=started)
         return result, problem
 
@@ -340,14 +340,19 @@ class Explainer(BaseEstimator):
             rng=row_generator(self.seed_, x, goal),
             distance=self.distance,
             extra=self.extra_objectives or {},
-            cost=self._cost(),
+            cost=self._cost(x),
             least_measure=background.plausibility.quantile(float(self.min_plausibility)),
             allow_real_rows=bool(self.allow_real_rows),
         )
 
-    def _cost(self) -> Cost | None:
+    def _cost(self, x: np.ndarray) -> Cost | None:
         """The method's own cost of being implausible, None for minus the forest's measure."""
         return None
+
+    @property
+    def name(self) -> str:
+        """What results call the method."""
+        return self.method
 
     @abstractmethod
     def _search(self, problem: Problem) -> np.ndarray | None:

@@ -7,11 +7,20 @@ from typing import Any
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
 from countarfactuals.explainers.arf import ARFExplainer
 from countarfactuals.explainers.base import Explainer
+from countarfactuals.explainers.moc import MOCARFExplainer, MOCCTREEExplainer, MOCExplainer
 from countarfactuals.explainers.nice import NICEExplainer
 from countarfactuals.explainers.random_search import RandomSearchExplainer
 from countarfactuals.explainers.whatif import WhatIfExplainer
 
-_EVERY: tuple[type[Explainer], ...] = (ARFExplainer, NICEExplainer, WhatIfExplainer, RandomSearchExplainer)
+_EVERY: tuple[type[Explainer], ...] = (
+    ARFExplainer,
+    MOCARFExplainer,
+    MOCExplainer,
+    MOCCTREEExplainer,
+    NICEExplainer,
+    WhatIfExplainer,
+    RandomSearchExplainer,
+)
 EXPLAINERS: dict[str, type[Explainer]] = {explainer.method: explainer for explainer in _EVERY}
 
 

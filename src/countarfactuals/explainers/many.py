@@ -205,7 +205,7 @@ def explain_one(request: Request, row: Row) -> Counterfactuals:
             explainer.schema_,
             None if isinstance(row, Exception) else row,
             target=str(target) if target is not None else "the other class",
-            method=explainer.method,
+            method=explainer.name,
             status="error",
             error=f"{type(error).__name__}: {error}",
         )

@@ -10,15 +10,42 @@ beyond the most that are allowed are taken back at random.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, PRESENT, Evidence, leaf_weights
-from countarfactuals.arf.forest import Forest
+from countarfactuals.arf.forest import Forest, some_trees
 from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.arf.sampling import draw_rows
 from countarfactuals.constraints import Limits
 from countarfactuals.explainers.problem import Problem
 from countarfactuals.objectives import changed
+
+_NEGLIGIBLE = 1e-6  # share of the outcome in a leaf beside the largest
+
+
+def weighed_leaves(problem: Problem, shares: np.ndarray) -> LeafTable:
+    """The leaves, weighed by their shares of rows with the outcome."""
+    leaves: LeafTable = problem.background.plausibility.forest.leaves_
+    with np.errstate(divide="ignore"):
+        # leaves that all but exclude the outcome would only cost time
+        log_weight = leaves.log_weight + np.log(np.where(shares > _NEGLIGIBLE * shares.max(), shares, 0.0))
+    return leaves._replace(log_weight=log_weight)
+
+
+def outcome_shares(problem: Problem) -> np.ndarray:
+    """The share of rows with the outcome in each leaf; 1 in all if no real row comes near it: any may lead there."""
+    shares = problem.background.goal_shares(problem.goal)
+    return shares if shares.max() > 0.0 else np.ones(len(shares))
+
+
+def trees_of_turn(problem: Problem, turn: int, share: float, fewest: int = 1) -> Forest:
+    """Some of the trees, others at the next turn, and all of them in time: few draws need no more."""
+    forest: Forest = problem.background.plausibility.forest.forest_
+    n = min(max(math.ceil(share * forest.n_trees), fewest), forest.n_trees)
+    start = turn * n % forest.n_trees
+    return some_trees(forest, start, min(start + n, forest.n_trees))
 
 
 def unit_of(limits: Limits) -> np.ndarray:

@@ -8,7 +8,7 @@
 """
 
 from .loop import Evolution, History, evolve
-from .operators import gaussian_mutation, in_some_rows, level_mutation, limit_changes, reset, sbx
+from .operators import gaussian_mutation, in_some_rows, level_mutation, limit_changes, reset, sbx, uniform_mutation
 from .ranking import crowding, front_ranks, survivors, tournament
 
 __all__ = [
@@ -25,4 +25,5 @@ __all__ = [
     "sbx",
     "survivors",
     "tournament",
+    "uniform_mutation",
 ]

@@ -65,17 +65,29 @@ class Evolution:
     def history(self) -> History:
         """Hypervolume and objectives by generation; computed when first asked for."""
         m = self.objectives.shape[1]
-        volumes, front = [], np.empty((0, m))
-        for number in range(len(self.populations)):
-            front = np.concatenate([front, self.objectives[self.generation == number]])
-            front = front[nondominated(front)]
-            volumes.append(hypervolume(front, self.reference))
         values = [self.objectives[population] for population in self.populations]
         return History(
-            np.array(volumes),
+            self.hypervolumes(self.objectives, self.reference),
             np.array([some.min(axis=0) for some in values]).reshape(-1, m),
             np.array([some.mean(axis=0) for some in values]).reshape(-1, m),
         )
+
+    def hypervolumes(self, values: np.ndarray, reference: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+        """Hypervolume of all rows evaluated so far, by generation.
+
+        Parameters
+        ----------
+        values : what counts of each row of the archive, minimised: the objectives, or some of them on another scale.
+        reference : the point that bounds it.
+        which : the rows that count, by archive position; None for all.
+        """
+        counts = np.ones(len(values), np.bool_) if which is None else which
+        volumes, front = [], values[:0]
+        for number in range(len(self.populations)):
+            front = np.concatenate([front, values[counts & (self.generation == number)]])
+            front = front[nondominated(front)]
+            volumes.append(hypervolume(front, reference))
+        return np.array(volumes)
 
 
 def evolve(

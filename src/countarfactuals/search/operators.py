@@ -3,8 +3,8 @@
 - `sbx` recombines pairs. Real cells y₁ < y₂ become ½ (y₁ + y₂ ∓ β (y₂ − y₁)), where the density of the spread β falls
   with |log β|, the faster the larger η is, and is cut where a child would leave the limits (Deb & Agrawal, 1995). Cells
   of other columns, and those of which one is missing, are exchanged.
-- `gaussian_mutation` moves numbers by a normal distribution that is truncated at the limits, `level_mutation` draws
-  a level.
+- `gaussian_mutation` moves numbers by a normal distribution that is truncated at the limits, `uniform_mutation` draws
+  them between the limits, missing ones too, `level_mutation` draws a level.
 - `reset` puts cells back to x, `limit_changes` does so where too many differ.
 
 A `probability` is one number, or an array that broadcasts to one per cell; `in_some_rows` makes one that leaves other
@@ -103,6 +103,29 @@ def gaussian_mutation(
     i, j = np.nonzero(moved)
     new = _truncated_normal(np.clip(rows[i, j], low[j], high[j]), sd[j], low[j], high[j], rng)
     rows[i, j] = _allowed(new, rows[i, j], low[j], high[j], step[j])
+    return rows
+
+
+def uniform_mutation(
+    rows: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    step: np.ndarray,
+    probability: float | np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """The rows with some numbers drawn anew, all grid points within the limits alike; limits must be finite or empty.
+
+    Limits may differ by row, (n, p).
+    """
+    drawn, uniform = rng.random(rows.shape) < probability, rng.random(rows.shape)
+    low, high = np.broadcast_to(low, rows.shape), np.broadcast_to(high, rows.shape)
+    i, j = np.nonzero(drawn & (low <= high))
+    a, b, steps, old = low[i, j], high[i, j], step[j], rows[i, j]
+    # what rounds to a grid point at the end lies half a step around it
+    first, last = _allowed(a, a, a, b, steps) - 0.5 * steps, _allowed(b, b, a, b, steps) + 0.5 * steps
+    rows = np.array(rows, np.float64)
+    rows[i, j] = _allowed(first + uniform[i, j] * (last - first), old, a, b, steps)
     return rows
 
 

@@ -1,0 +1,139 @@
+"""What cells may become in a search by variation: the data's range and grid, observed levels, and the constraints.
+
+A *unit* is what varies as one feature: a column, or columns that must change together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from countarfactuals.constraints.parts import ExactlyOne, Pool
+from countarfactuals.explainers.problem import Problem
+from countarfactuals.explainers.proposals import unit_of
+from countarfactuals.schema import Kind
+from countarfactuals.search import level_mutation, uniform_mutation
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The cells that x's may be replaced by.
+
+    Parameters
+    ----------
+    x : the row that is explained.
+    may_change : by column, whether it may.
+    place : by column, the number of its unit.
+    n_units : how many units there are.
+    low, high : by column, ends of what a number may be; low is above high for levels and where nothing is left.
+    step : by column, the grid of a number.
+    sd : by column, the standard deviation of a number in the data; 0 for levels.
+    levels : by column, which levels may be; None for numbers and where nothing is left.
+    is_real : by column, whether it is crossed as a real number.
+    one_hot : the sets of columns of which one is 1, and by column whether it may be that one.
+    """
+
+    x: np.ndarray
+    may_change: np.ndarray
+    place: np.ndarray
+    n_units: int
+    low: np.ndarray
+    high: np.ndarray
+    step: np.ndarray
+    sd: np.ndarray
+    levels: tuple[np.ndarray | None, ...]
+    is_real: np.ndarray
+    one_hot: tuple[tuple[ExactlyOne, np.ndarray], ...]
+
+    @classmethod
+    def of(cls, problem: Problem) -> Space:
+        """The space of a problem."""
+        background, limits = problem.background, problem.limits
+        columns = background.schema.columns
+        parts = [
+            part for part in limits.parts if isinstance(part, ExactlyOne) and limits.may_change[part.columns].any()
+        ]
+        alone = np.ones(len(columns), np.bool_)  # columns whose cells are made by themselves
+        for part in parts:
+            alone[part.columns] = False
+        is_number = np.array([column.is_number for column in columns])
+        open_number = is_number & limits.may_change & alone
+        units, place = np.unique(unit_of(limits), return_inverse=True)
+        return cls(
+            x=problem.x,
+            may_change=limits.may_change,
+            place=place,
+            n_units=len(units),
+            low=np.where(open_number, np.maximum(background.low, limits.low), np.inf),
+            high=np.where(open_number, np.minimum(background.high, limits.high), -np.inf),
+            step=np.array([column.step for column in columns]),
+            sd=np.where(open_number, np.nanstd(background.matrix, axis=0), 0.0),
+            levels=tuple(
+                _levels(problem, j) if limits.may_change[j] and alone[j] and not is_number[j] else None
+                for j in range(len(columns))
+            ),
+            is_real=open_number & np.array([column.kind is Kind.REAL for column in columns]),
+            one_hot=tuple((part, _may_be_one(problem, part)) for part in parts),
+        )
+
+    @property
+    def free_units(self) -> np.ndarray:
+        """Which units may change."""
+        free = np.zeros(self.n_units, np.bool_)
+        free[self.place[self.may_change]] = True
+        return free
+
+    def chosen(self, n: int, probability: float | np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Cells of n rows, whole units, each with its probability; only such as may change."""
+        return np.asarray((rng.random((n, self.n_units)) < probability)[:, self.place] & self.may_change)
+
+    def uniform(
+        self, rows: np.ndarray, chosen: np.ndarray, rng: np.random.Generator, within: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The rows with the chosen cells drawn uniformly; numbers not farther from x than `within`, if given."""
+        low, high = self.low, self.high
+        if within is not None:
+            low, high = np.fmax(low, self.x - within), np.fmin(high, self.x + within)
+        rows = uniform_mutation(rows, low, high, self.step, chosen, rng)
+        rows = level_mutation(rows, self.levels, chosen, rng)
+        return self.move_ones(rows, chosen, rng)
+
+    def move_ones(self, rows: np.ndarray, chosen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The rows whose chosen one-hot columns have their 1 in a random place."""
+        for part, may_be in self.one_hot:
+            moved = np.asarray(chosen[:, part.columns].any(axis=1))
+            order = np.where(may_be, rng.random((len(rows), len(may_be))), -1.0)
+            self._put_ones(rows, moved, part, order)
+        return rows
+
+    def mend_ones(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The rows whose one-hot columns have several ones or none get one, of those that are there if there are."""
+        for part, may_be in self.one_hot:
+            is_one = rows[:, part.columns] == part.one
+            order = np.where(may_be, rng.random(is_one.shape) + is_one, -1.0)
+            self._put_ones(rows, part.violated(Pool(self.x, rows)), part, order)
+        return rows
+
+    @staticmethod
+    def _put_ones(rows: np.ndarray, which: np.ndarray, part: ExactlyOne, order: np.ndarray) -> None:
+        is_one = np.arange(order.shape[1]) == order.argmax(axis=1)[:, None]
+        i = np.flatnonzero(which)
+        rows[np.ix_(i, part.columns)] = np.where(is_one, part.one, part.zero)[i]
+
+
+def _levels(problem: Problem, j: int) -> np.ndarray | None:
+    """Which levels occur in the data and are allowed."""
+    codes = problem.background.distinct[j]
+    codes = codes[problem.limits.allowed_values(j, codes)]
+    levels = np.zeros(problem.background.schema.columns[j].n_levels, np.bool_)
+    levels[codes.astype(np.int64)] = True
+    return levels if levels.any() else None
+
+
+def _may_be_one(problem: Problem, part: ExactlyOne) -> np.ndarray:
+    """By column of the set, whether it may be the 1."""
+    may = np.array(
+        [bool(problem.limits.allowed_values(j, one[None])[0]) for j, one in zip(part.columns, part.one, strict=True)]
+    )
+    return may & ~np.isnan(part.one)
