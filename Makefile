@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed-
 # numba does not see edits of a function that a cached kernel calls in another file: one cache per state of the sources
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell find src -name "*.py" | sort | xargs cat | cksum | cut -d' ' -f1)
 
-.PHONY: demo test test-full test-oldest bench bench-scale lint clean
+.PHONY: demo test test-full test-oldest docs bench bench-scale lint clean
 
 demo: $(INSTALLED)demo
 	$(BIN)/python examples/demo.py
@@ -27,6 +27,11 @@ $(OLDEST)/.installed: pyproject.toml oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c oldest.txt -e ".[test]"
 	touch $@
+
+# the site, in docs/_build/html; links between pages are checked, and nothing is fetched
+docs: $(INSTALLED)docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 lint: $(INSTALLED)test
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -216,7 +216,7 @@ def _problem(x: Any, explainer: Any, target: Any, constraints: Any) -> Problem:
     """The problem that `explain` would solve."""
     if not isinstance(explainer, Explainer):
         raise DataTypeError(f"Rows are judged by a fitted explainer, such as ARFExplainer, got {explainer!r}.")
-    return explainer.problem(explainer._encode_row(x), target, as_constraints(constraints))
+    return explainer.problem(explainer.encode_row(x), target, as_constraints(constraints))
 
 
 def _read(rows: Any, schema: Schema, x: np.ndarray) -> np.ndarray:

@@ -77,7 +77,7 @@ def shared(cls: type[MOCExplainer] = MOCExplainer) -> Any:
 
 
 def problem_of(explainer: Any, x: pd.DataFrame = ORDINARY, target: Any = "good", **constraints: Any) -> Problem:
-    return explainer.problem(explainer._encode_row(x), target, as_constraints(constraints))
+    return explainer.problem(explainer.encode_row(x), target, as_constraints(constraints))
 
 
 def asked(explainer: Any, x: pd.DataFrame = ORDINARY, target: Any = None, **constraints: Any) -> tuple[Any, Any]:

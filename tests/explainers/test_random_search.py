@@ -77,7 +77,7 @@ def test_rows_asked_about(table: str, task: str):
 def drawn(X: pd.DataFrame, x: dict[str, Any], said: dict[str, Any], n: int = 4000) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows as drawn, and which of their cells changed."""
     explainer = make(lambda frame: np.zeros(len(frame)), X)
-    problem = explainer.problem(explainer._encode_row(x), Target(above=1.0), as_constraints(said))
+    problem = explainer.problem(explainer.encode_row(x), Target(above=1.0), as_constraints(said))
     rows = explainer.schema_.decode(uniform_rows(problem, n))
     return rows, pd.DataFrame({name: rows[name] != x[name] for name in X.columns})
 

@@ -173,6 +173,11 @@ class Explainer(BaseEstimator):
         self._set_fitted(background, other.seed_ if self.random_state is None else _as_seed(self.random_state))
         return self
 
+    def prepare(self) -> Self:
+        """Fit now what the method would fit in its first explanation, if anything."""
+        self._fitted()
+        return self
+
     def _set_fitted(self, background: Background, seed: int) -> None:
         self.background_ = background
         self.seed_ = seed
@@ -270,7 +275,7 @@ class Explainer(BaseEstimator):
         target : a `Target`, a class, for a regression (low, high); None for the other class of a binary model.
         constraints : `Constraints` or a dict with its fields.
         """
-        return self._explain(self._encode_row(x), target, as_constraints(constraints))
+        return self._explain(self.encode_row(x), target, as_constraints(constraints))
 
     def explain_many(
         self,
@@ -306,7 +311,7 @@ class Explainer(BaseEstimator):
         self, x: Any, target: Any = None, constraints: Constraints | None = None
     ) -> tuple[Counterfactuals, Problem]:
         """What `explain` gives, and the problem, whose `ledger()` has every row that was evaluated; for studies."""
-        return self._trace(self._encode_row(x), target, as_constraints(constraints))
+        return self._trace(self.encode_row(x), target, as_constraints(constraints))
 
     def _explain(self, x: np.ndarray, target: Any, constraints: Constraints) -> Counterfactuals:
         return self._trace(x, target, constraints)[0]
@@ -369,8 +374,8 @@ class Explainer(BaseEstimator):
         """Whether the result is reduced to its non-dominated rows."""
         return True
 
-    def _encode_row(self, x: Any) -> np.ndarray:
-        """The one row, with the digits that its columns can hold."""
+    def encode_row(self, x: Any) -> np.ndarray:
+        """A frame with one row, a Series or a dict as matrix codes, with the digits that its columns can hold."""
         background = self._fitted()
         return background.representable(background.check_whole(self._read_row(x, background.schema)[None]))[0]
 

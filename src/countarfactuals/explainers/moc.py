@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -240,6 +240,14 @@ class MOCExplainer(Explainer):
         problem.record = history(problem, evolution)
         if evaluation.gave_up:
             raise GiveUp
+
+    def prepare(self) -> Self:
+        """Grow the conditional inference trees, if the mutation uses them."""
+        super().prepare()
+        if self._mutates == "ctree":
+            for j in range(self.n_features_in_):
+                self._conditional_trees().tree(j)
+        return self
 
     def _mutation_of(self, problem: Problem, space: Space) -> Mutation:
         if self._mutates == "arf":

@@ -137,6 +137,12 @@ class NICEExplainer(Explainer):
     def _restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         self.correct_ = arrays["correct"] if self.only_correct else None
 
+    def prepare(self) -> Self:
+        """Train the autoencoder, if the reward uses it."""
+        if self.reward == "plausibility":
+            self.reconstruction_error(self._fitted().matrix[:1])
+        return super().prepare()
+
     def reconstruction_error(self, rows: np.ndarray) -> np.ndarray:
         """The autoencoder's error on encoded rows, shape (n,); it is fitted when it is first needed."""
         background = self._fitted()

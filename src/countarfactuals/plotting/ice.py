@@ -77,7 +77,7 @@ class IceInfo:
 def ice_info(explainer: Any, x: Any, target: Any = None) -> IceInfo:
     """ICE curves through x; the arguments are those of `plot_ice`."""
     background = background_of(explainer)
-    problem = explainer.problem(explainer._encode_row(x), target, Constraints())
+    problem = explainer.problem(explainer.encode_row(x), target, Constraints())
     goal, own = problem.goal, float(problem.x_scores[problem.goal.column])
     grids = [_grid(background, problem.x, j) for j in range(len(problem.x))]
     feature = np.repeat(np.arange(len(grids)), [len(grid) for grid in grids])

@@ -1,0 +1,84 @@
+"""The command line of the study."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from countarfactuals.datasets.paper import PAPER_SETS
+from countarfactuals.exceptions import CountarfactualsError
+from countarfactuals.study.design import METHODS, PRESETS, Design
+from countarfactuals.study.study import run_study
+
+DESCRIPTION = (
+    "Rerun the comparison of the CountARFactuals paper: explain instances of data sets whose density is known by "
+    "several methods, measure what they find, and write tables, figures and a report."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the study."""
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--data", metavar="FOLDER", help="data sets in the published layout")
+    source.add_argument("--generate", action="store_true", help="generate new data sets")
+    parser.add_argument("--out", metavar="DIR", required=True, help="folder for all that is written")
+    parser.add_argument("--methods", type=_names, default=METHODS, help=f"default: {','.join(METHODS)}")
+    parser.add_argument("--sets", type=_names, default=PAPER_SETS, help=f"default: {','.join(PAPER_SETS)}")
+    parser.add_argument("--preset", choices=PRESETS, default="paper", help="settings of the methods (default: paper)")
+    parser.add_argument("--instances", type=int, default=10, help="rows to explain per data set (default: 10)")
+    parser.add_argument("--evaluations", type=int, default=1000, help="most per explanation (default: 1000)")
+    parser.add_argument("--seed", type=int, default=1, help="of the explainers and of generated data (default: 1)")
+    parser.add_argument("--rows", type=int, default=5000, help="of a generated data set (default: 5000)")
+    parser.add_argument("--trees", type=int, help="of the forest (default: those of the preset)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for one per core (default: 1)")
+    parser.add_argument("--resume", action="store_true", help="go on with the study in DIR")
+    parser.add_argument("--no-figures", action="store_true", help="draw nothing, which needs no matplotlib")
+    parser.add_argument("--quiet", action="store_true", help="tell nothing of the progress")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the study that the options describe; 0 if all went well, 2 if it could not be run, 130 by Ctrl-C."""
+    design = Design(
+        data=None if options.data is None else str(Path(options.data).resolve()),
+        methods=tuple(options.methods),
+        sets=tuple(options.sets),
+        preset=options.preset,
+        n_instances=options.instances,
+        max_evaluations=options.evaluations,
+        seed=options.seed,
+        n_rows=options.rows,
+        n_estimators=options.trees,
+    )
+    out = Path(options.out).resolve()
+    try:
+        tables = run_study(
+            design,
+            out,
+            n_jobs=options.jobs,
+            resume=options.resume,
+            pictures=not options.no_figures,
+            quiet=options.quiet,
+        )
+    except CountarfactualsError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nStopped. What is finished is kept: run the same command with --resume to go on.", file=sys.stderr)
+        return 130
+    findings = [finding for finding in tables.findings() if finding.required]
+    print(f"{sum(finding.holds for finding in findings)} of {len(findings)} findings of the paper hold.")
+    print(f"Report: {out / 'report.html'}")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`python -m countarfactuals.study`."""
+    parser = argparse.ArgumentParser(prog="python -m countarfactuals.study", description=DESCRIPTION)
+    add_arguments(parser)
+    return run(parser.parse_args(arguments))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -1,0 +1,135 @@
+"""What is compared: the data, the methods and their settings.
+
+1. All methods get the same data, the same black box and the same forest, and at most 1,000 evaluations.
+2. `preset="paper"` is the published study: 10 trees, 2 rows per leaf, trees that split on the score, the log of the
+   mean density as measure, plain Algorithm 2. `preset="default"` is what this package does unless told otherwise.
+3. In both, a counterfactual of ARF, MOC, MOCCTREE and MOCARF changes at most min(⌈√p⌉ + 3, p) features at a time (ARF
+   limits its draws), and NICE is rewarded for plausibility. MOC's generations of 20 rows end with the budget.
+
+No setting here depends on a data set but by its number of features, and none was chosen by results on the published
+sets.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.datasets.paper import PAPER_SETS
+from countarfactuals.exceptions import ParameterError, did_you_mean, listed
+from countarfactuals.explainers import Explainer, make_explainer
+from countarfactuals.parameters import check_choice, check_int
+
+METHODS = ("arf", "mocarf", "moc", "mocctree", "nice", "whatif")
+PRESETS = ("paper", "default")
+CUT = 0.5  # of the black boxes' scores
+POPULATION = 20
+_NAMES = {"arf": "ARF", "mocarf": "MOCARF", "moc": "MOC", "mocctree": "MOCCTREE", "nice": "NICE", "whatif": "WhatIf"}
+
+
+def method_name(method: str) -> str:
+    """A method as the paper writes it.
+
+    >>> method_name("mocctree"), method_name("whatif")
+    ('MOCCTREE', 'WhatIf')
+    """
+    return _NAMES.get(method, method)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A study.
+
+    Parameters
+    ----------
+    data : str or None
+        Folder with data sets in the published layout. None generates new ones.
+    methods : tuple of str
+        Names of methods, see `METHODS`.
+    sets : tuple of str
+        Names of data sets.
+    preset : "paper" or "default"
+        Settings of the methods.
+    n_instances : int
+        Rows that are explained per data set.
+    max_evaluations : int
+        Most rows per explanation that the black box is asked about.
+    seed : int
+        Of the explainers and of generated data.
+    n_rows : int
+        Rows of a generated data set.
+    n_estimators : int or None
+        Trees of the forest; None for those of the preset.
+    """
+
+    data: str | None = None
+    methods: tuple[str, ...] = METHODS
+    sets: tuple[str, ...] = PAPER_SETS
+    preset: str = "paper"
+    n_instances: int = 10
+    max_evaluations: int = 1000
+    seed: int = 1
+    n_rows: int = 5000
+    n_estimators: int | None = None
+
+    def check(self) -> None:
+        """Refuse what can not be run."""
+        _check_names("method", self.methods, METHODS)
+        _check_names("data set", self.sets, PAPER_SETS)
+        check_choice("preset", self.preset, PRESETS)
+        check_int("instances", self.n_instances, 1)
+        check_int("evaluations", self.max_evaluations, 2)
+        check_int("seed", self.seed, 0)
+        check_int("rows", self.n_rows, 50)
+        if self.n_estimators is not None:
+            check_int("trees", self.n_estimators, 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The design in JSON types."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+    def forest(self) -> AdversarialRandomForest:
+        """The settings of the forest that all methods share."""
+        if self.preset == "paper":
+            forest = AdversarialRandomForest(n_estimators=10, min_samples_leaf=2, leaf_fit="moments")
+        else:
+            forest = AdversarialRandomForest()
+        return forest if self.n_estimators is None else forest.set_params(n_estimators=self.n_estimators)
+
+    def explainer(self, method: str, model: Any, n_features: int) -> Explainer:
+        """The explainer of a method, not fitted."""
+        common: dict[str, Any] = {
+            "density": self.forest(),
+            "measure": "density" if self.preset == "paper" else None,
+            "max_evaluations": self.max_evaluations,
+            "n_jobs": 1,
+            "random_state": self.seed,
+        }
+        if method.startswith("moc"):
+            common |= {"population_size": POPULATION, "max_changed": most_changed(n_features)}
+        elif method == "nice":
+            common |= {"reward": "plausibility"}
+        elif method == "arf" and self.preset == "paper":
+            common |= {"preset": "paper"}
+        return make_explainer(method, model, **common)
+
+
+def most_changed(n_features: int) -> int:
+    """How many features the ARF and the MOC family may change: min(⌈√p⌉ + 3, p).
+
+    >>> [most_changed(p) for p in (2, 4, 9, 19)]
+    [2, 4, 6, 8]
+    """
+    return min(math.ceil(math.sqrt(n_features)) + 3, n_features)
+
+
+def _check_names(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
+    if not names:
+        raise ParameterError(f"No {what} was named. Known: {listed(known)}.")
+    for name in names:
+        if name not in known:
+            raise ParameterError(f"There is no {what} {name!r}. Known: {listed(known)}.{did_you_mean(name, known)}")
+    if len(set(names)) < len(names):
+        raise ParameterError(f"Each {what} is to be named once, got {listed(names)}.")

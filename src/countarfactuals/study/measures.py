@@ -1,0 +1,66 @@
+"""The measures of candidates, one line per distinct valid row that an explanation evaluated.
+
+| column | of a candidate c for the row x |
+|---|---|
+| `score`, `validity` | the black box's score, and its distance to the wanted range: 0, as only valid rows are kept |
+| `distance` | Gower distance to x; proximity is 1 − distance |
+| `n_changed`, `share_changed` | number and share of features that differ from x; sparsity is 1 − share |
+| `arf_plausibility` | the forest's measure: the log density, or the median of the trees' log densities |
+| `gower_plausibility` | minus the Gower distance to the nearest real row |
+| `log_density` | the true log density |
+| `own_cost` | what the method itself minimises for plausibility |
+| `nondominated` | whether no other candidate of it beats c in `distance`, `share_changed` and `own_cost` |
+
+The own cost is minus the forest's measure for ARF, MOCARF and WhatIf, the distance to the nearest real row for MOC and
+MOCCTREE, and the autoencoder's error for NICE. After the measures stand the features, levels as numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from countarfactuals.explainers import Explainer
+from countarfactuals.explainers.nice import NICEExplainer
+from countarfactuals.objectives import changed, nondominated
+from countarfactuals.study.candidates import Explanation
+from countarfactuals.study.cases import Case
+
+KEYS = ("dataset", "method", "instance")
+MEASURES = (
+    "score",
+    "validity",
+    "distance",
+    "n_changed",
+    "share_changed",
+    "arf_plausibility",
+    "gower_plausibility",
+    "log_density",
+    "own_cost",
+    "nondominated",
+)
+
+
+def measured(case: Case, explainer: Explainer, explanation: Explanation) -> pd.DataFrame:
+    """All candidates of an explanation with their measures and features."""
+    problem = explanation.problem
+    good = problem.is_counterfactual(explanation.rows, explanation.scores)
+    rows, scores = explanation.rows[good], explanation.scores[good]
+    background = problem.background
+    objectives = problem.objectives(rows)
+    if isinstance(explainer, NICEExplainer) and len(rows):
+        objectives[:, 2] = explainer.reconstruction_error(rows)
+    features = background.schema.decode(rows)
+    columns = {
+        "score": scores[:, 0],
+        "validity": problem.goal.distance(scores),
+        "distance": objectives[:, 0],
+        "n_changed": changed(rows, problem.x).sum(axis=1).astype(np.int64),
+        "share_changed": objectives[:, 1],
+        "arf_plausibility": background.plausibility(rows) if len(rows) else np.empty(0),
+        "gower_plausibility": -background.gower.around(problem.x, background.matrix).nearest(rows, 1)[:, 0],
+        "log_density": case.process.log_density(features) if len(rows) else np.empty(0),
+        "own_cost": objectives[:, 2],
+        "nondominated": nondominated(objectives[:, :3]),
+    }
+    return pd.concat([pd.DataFrame(columns), features.astype(float).reset_index(drop=True)], axis=1)

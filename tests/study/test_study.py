@@ -1,0 +1,171 @@
+"""A small study from end to end: its files, its resumption after a kill, and processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+pytest.importorskip("xgboost")
+pytest.importorskip("networkx")
+pytest.importorskip("pyarrow")
+pytest.importorskip("matplotlib")
+
+from countarfactuals.exceptions import MissingDependencyError, StorageError
+from countarfactuals.study import Design, cases, run_study
+from countarfactuals.study.command import main
+from countarfactuals.study.study import Tables
+
+DESIGN = Design(
+    methods=("arf", "moc", "nice"),
+    sets=("cassini", "bn_5"),
+    n_instances=2,
+    max_evaluations=120,
+    n_rows=300,
+    n_estimators=5,
+    seed=3,
+)
+OPTIONS = ["--generate", "--methods", "arf,moc,nice", "--sets", "cassini,bn_5", "--instances", "2"]
+OPTIONS += ["--evaluations", "120", "--rows", "300", "--trees", "5", "--seed", "3"]
+N_EXPLANATIONS = 12
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, Path]:
+    out = tmp_path_factory.mktemp("whole") / "out"
+    return run_study(DESIGN, out, quiet=True), out
+
+
+def same_tables(one: Path, other: Path) -> None:
+    """Byte for byte, apart from seconds."""
+    for name in ("counterfactuals.parquet", "pooled_correlations.csv", "design.json"):
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+    for name in ("per_instance.csv", "summary.csv", "fit_seconds.csv"):
+        tables = [pd.read_csv(place / name, dtype=str) for place in (one, other)]
+        texts = [table[[c for c in table if not c.startswith("seconds")]].to_csv() for table in tables]
+        assert texts[0] == texts[1], name
+
+
+def explained(out: Path) -> list[Path]:
+    return sorted(out.glob("work/*/*/[0-9]*.parquet"))
+
+
+def test_all_files_are_there(whole: tuple[Tables, Path]) -> None:
+    tables, out = whole
+    names = {path.name for path in out.iterdir()}
+    assert names >= {
+        *("counterfactuals.parquet", "per_instance.csv", "summary.csv", "fit_seconds.csv", "environment.json"),
+        *("report.html", "findings.csv", "pooled_correlations.csv"),
+    }
+    figures = ("boxes", "attainment_distance", "attainment_changed", "correlations", "pairs_cassini", "pairs_bn_5")
+    for figure in figures:
+        assert (out / "figures" / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
+        assert (out / "figures" / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
+    assert len(explained(out)) == N_EXPLANATIONS
+    environment = json.loads((out / "environment.json").read_text())
+    assert environment["design"] == DESIGN.to_dict()
+    assert environment["packages"]["xgboost"]
+    assert not list(out.rglob(".[0-9]*"))
+    instances = pd.read_csv(out / "per_instance.csv")
+    pd.testing.assert_frame_equal(instances, tables.per_instance, check_dtype=False, rtol=1e-9)
+
+
+def test_tables_tell_what_candidates_say(whole: tuple[Tables, Path]) -> None:
+    tables, out = whole
+    candidates = pd.read_parquet(out / "counterfactuals.parquet")
+    instances = tables.per_instance
+    assert len(instances) == N_EXPLANATIONS
+    keys = ["dataset", "method", "instance"]
+    counted = candidates.groupby(keys)["nondominated"].agg(["size", "sum"])
+    found = instances.set_index(keys)[["n_candidates", "n_nondominated"]]
+    for key, line in counted.iterrows():
+        assert tuple(found.loc[key]) == tuple(line)
+    assert found["n_candidates"].sum() == len(candidates)
+    assert (instances["n_evaluated"] <= 120).all()
+    assert (instances.loc[instances["method"] != "nice", "n_evaluated"] == 120).all()
+    assert (candidates["validity"] == 0).all()
+    assert candidates.loc[candidates["dataset"] == "cassini", ["x3", "x4"]].isna().all().all()
+    assert candidates.loc[candidates["dataset"] == "bn_5", ["x3", "x4"]].notna().all().all()
+    assert (instances["seconds_with_own_fit"] >= instances["seconds"]).all()
+    assert len(tables.summary) == 6
+    assert tables.published is None
+
+
+def test_the_report_is_self_contained_and_has_the_numbers(whole: tuple[Tables, Path]) -> None:
+    tables, out = whole
+    html = (out / "report.html").read_text(encoding="utf-8")
+    assert html.count("<img ") == 6
+    assert not re.findall(r"(?:src|href)=\"(?!data:)", html)
+    line = tables.summary.set_index(["dataset", "method"]).loc[("bn_5", "moc")]
+    assert f"{line['plausible_hypervolume']:.3f}" in html
+    assert f"{line['log_density']:.2f}".replace("-", "−") in html
+    holding = sum(finding.holds for finding in tables.findings() if finding.required)
+    assert f"<em>{holding} of " in html
+    for finding in tables.findings():
+        assert finding.claim.split(",")[0].replace("'", "&#x27;") in html
+
+
+def test_killed_and_resumed_with_two_processes(whole: tuple[Tables, Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "countarfactuals.study", *OPTIONS, "--no-figures", "--quiet", "--out", str(out)]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 120
+        while not explained(out) and running.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+    finally:
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+    before = {path: path.read_bytes() for path in explained(out)}
+    assert 0 < len(before) < N_EXPLANATIONS
+    assert not (out / "summary.csv").exists()
+    with pytest.raises(StorageError, match="--resume"):
+        run_study(DESIGN, out, quiet=True)
+    run_study(DESIGN, out, n_jobs=2, resume=True, pictures=False, quiet=True)
+    assert all(path.read_bytes() == content for path, content in before.items())  # nothing is made twice
+    assert len(explained(out)) == N_EXPLANATIONS
+    same_tables(whole[1], out)
+
+
+def test_resuming_what_is_finished_changes_nothing(whole: tuple[Tables, Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(whole[1], out)
+    stamps = {path: path.stat().st_mtime_ns for path in explained(out)}
+    again = run_study(replace(DESIGN, methods=("arf", "nice")), out, resume=True, pictures=False, quiet=True)
+    assert len(again.per_instance) == 8  # methods may be left out
+    run_study(DESIGN, out, resume=True, pictures=False, quiet=True)
+    assert {path: path.stat().st_mtime_ns for path in explained(out)} == stamps
+    for name in ("per_instance.csv", "summary.csv", "findings.csv", "fit_seconds.csv", "counterfactuals.parquet"):
+        assert (out / name).read_bytes() == (whole[1] / name).read_bytes()
+    with pytest.raises(StorageError, match="another 'preset'"):
+        run_study(replace(DESIGN, preset="default"), out, resume=True, quiet=True)
+
+
+def test_the_command_line_refuses_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = str(tmp_path / "out")
+    assert main(["--generate", "--methods", "mock", "--out", out]) == 2
+    assert "There is no method 'mock'. Known: 'arf'" in capsys.readouterr().err
+    assert main(["--data", str(tmp_path / "absent"), "--out", out]) == 2
+    assert "lacks 'data.csv'" in capsys.readouterr().err
+    assert not os.path.exists(out)
+    with pytest.raises(SystemExit):
+        main(["--out", out])  # neither --data nor --generate
+    monkeypatch.setattr(cases, "import_module", _absent)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'countarfactuals\[study\]'"):
+        cases.needed("xgboost")
+
+
+def _absent(name: str) -> None:
+    raise ImportError(name)

@@ -1,0 +1,39 @@
+"""The documentation: every Python block of every page runs, page by page in one namespace."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if "_build" not in path.parts)
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+WITH_CODE = [page for page in PAGES if BLOCK.search((DOCS / page).read_text(encoding="utf-8"))]
+LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
+
+
+def test_there_are_pages_with_code():
+    assert len(WITH_CODE) >= 11
+
+
+@pytest.mark.parametrize("page", WITH_CODE)
+def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write files
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    text = (DOCS / page).read_text(encoding="utf-8")
+    namespace: dict[str, object] = {}
+    for block in BLOCK.finditer(text):
+        # the same line numbers as in the page, for tracebacks
+        code = "\n" * text.count("\n", 0, block.start(1)) + block.group(1)
+        exec(compile(code, page, "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_pages(page):
+    links = [link for link in LINK.findall((DOCS / page).read_text(encoding="utf-8")) if "://" not in link]
+    missing = [
+        link for link in links if not (DOCS / page).parent.joinpath(link).exists() and "_static/gallery" not in link
+    ]
+    assert missing == []
