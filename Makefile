@@ -11,7 +11,7 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell find src -name "*.py" |
 .PHONY: demo test test-full test-oldest docs bench bench-scale lint clean
 
 demo: $(INSTALLED)demo
-	$(BIN)/python examples/demo.py
+	$(BIN)/countarfactuals demo
 
 test: $(INSTALLED)test lint
 	$(BIN)/python -m pytest -q
@@ -58,7 +58,7 @@ $(INSTALLED)%: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 $(INSTALLED)demo: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot]"
 	touch $@
 
 clean:

@@ -13,9 +13,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-def output(example: str) -> str:
+def output(example: str, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / example)],
+        [sys.executable, str(ROOT / "examples" / example), *arguments],
         capture_output=True,
         encoding="utf-8",
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
@@ -28,8 +28,13 @@ def output(example: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def demo() -> str:
-    return output("demo.py")
+def report(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("demo") / "report.html"
+
+
+@pytest.fixture(scope="module")
+def demo(report) -> str:
+    return output("demo.py", "--out", str(report))
 
 
 @pytest.fixture(scope="module")
@@ -43,22 +48,48 @@ def number(pattern: str, text: str) -> float:
     return float(found.group(1).replace(",", ""))
 
 
+def demo_table(demo: str) -> str:
+    return demo.split("2  What would")[1].split("unchanged (")[0]
+
+
 def test_the_demo_finds_counterfactuals_that_reach_the_target(demo):
-    free = demo.split("2  What would")[1].split("3  The same")[0]
-    assert len(re.findall(r"^\d .* good ", free, re.MULTILINE)) == 3
+    assert len(re.findall(r"^\d .* good ", demo_table(demo), re.MULTILINE)) == 3
     assert number(r"(\d+) evaluations of the model", demo) <= 1000
 
 
 def test_the_demo_keeps_to_its_constraints(demo):
-    bound = demo.split("3  The same")[1].split("4  How true")[0]
-    table = bound.split("unchanged")[0]
-    assert not {"age", "education", "purpose"} & set(re.findall(r"[a-z_]+", table.splitlines()[2]))
-    for line in re.findall(r"^\d .* good .*$", table, re.MULTILINE):
+    header, *lines = demo_table(demo).split("Counterfactuals: 3 found")[1].splitlines()[1:]
+    assert not {"age", "education", "purpose"} & set(header.split())
+    assert lines[0].startswith("x ")
+    for line in lines[1:]:
         assert 1 <= len(re.findall("[↑↓↔]", line)) <= 3
 
 
+def test_the_demos_model_is_better_than_the_larger_class(demo):
+    accuracy, largest = (float(one) for one in re.search(r"accuracy ([\d.]+) .* ([\d.]+)\)", demo).groups())
+    assert accuracy > largest + 0.05
+
+
+def test_the_demo_says_in_two_sentences_what_its_table_shows(demo):
+    words = " ".join(demo.split("In words:")[1].split("3  How true")[0].split())
+    sentences = re.findall(r"If .*? the prediction would have been good", words)
+    assert len(sentences) == 2
+    numbers = {cell for cell in re.findall(r"[↑↓] ([\d.]+)", demo_table(demo))}
+    for said in re.findall(r"€?([\d,.]+) instead of", " ".join(sentences)):
+        assert said.replace(",", "") in numbers
+
+
 def test_the_demo_compares_with_the_true_process(demo):
-    assert number(r"median over all \d+: (\d+)% by the true process", demo) > 10
+    shares = re.findall(r"more plausible than (\d+)% of real applicants, by the true process than (\d+)%", demo)
+    assert len(shares) == 3
+    assert max(int(exact) for _, exact in shares) > 10
+
+
+def test_the_demo_names_the_report_that_it_writes(demo, report):
+    assert repr(str(report)) in demo
+    page = report.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Why was this loan rejected?" in page
 
 
 def test_training_ends_near_guessing(density):

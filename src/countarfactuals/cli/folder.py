@@ -1,0 +1,188 @@
+"""What `fit` leaves on disk: one folder with the explainer, the model, and what is known of both.
+
+    explainer.npz   the fitted explainer, without the model
+    model.skops     the model, or a copy of the user's file with its own suffix
+    meta.json       versions, outcome, columns, kinds, classes, how it was made, checksum of the model's file
+
+1. The folder is written beside its place and moved there when complete, so a crash leaves none that is half written.
+2. An existing folder is replaced only on demand, and only if it is empty or such a folder itself.
+3. Reading compares the checksum: a model's file that was changed since would explain something else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from countarfactuals.cli import models
+from countarfactuals.cli.text import MISSING, Dialect
+from countarfactuals.exceptions import CountarfactualsError, StorageError
+from countarfactuals.explainers import Explainer
+
+_FORMAT, _VERSION = "countarfactuals.folder", 1
+_EXPLAINER, _META = "explainer.npz", "meta.json"
+_PACKAGES = ("countarfactuals", "numpy", "pandas", "scikit-learn", "skops", "xgboost", "lightgbm", "catboost")
+
+
+class Opened(NamedTuple):
+    """A folder that was read: the explainer, and what its meta file says."""
+
+    explainer: Explainer
+    meta: dict[str, Any]
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the training data was written."""
+        stored = self.meta.get("dialect") or {}
+        return Dialect(
+            delimiter=stored.get("delimiter", ","),
+            decimal=stored.get("decimal", "."),
+            missing=tuple(stored.get("missing", MISSING)),
+            encoding=stored.get("encoding", "utf-8"),
+        )
+
+    @property
+    def known_columns(self) -> set[str]:
+        """Columns of the training data that are no features."""
+        return {*self.meta.get("dropped", ()), *([self.meta["outcome"]] if self.meta.get("outcome") else [])}
+
+
+def check_place(path: str, *, force: bool) -> Path:
+    """Refuse a place where nothing should be written, before anything is fitted."""
+    place = Path(path)
+    if not place.absolute().parent.is_dir():
+        raise StorageError(
+            f"There is no folder {str(place.absolute().parent)!r} to write {path!r} to. Create it first."
+        )
+    if place.is_file():
+        raise StorageError(f"{path!r} is a file; the explainer is written to a folder. Choose another name.")
+    if not place.is_dir():
+        return place
+    if not force:
+        raise StorageError(f"The folder {path!r} exists. Choose another name, or pass --force to replace it.")
+    if any(place.iterdir()) and not _is_ours(place):
+        raise StorageError(f"The folder {path!r} holds something else than an explainer, so --force leaves it alone.")
+    return place
+
+
+def write(place: Path, explainer: Explainer, model: Any, model_file: str | None, facts: Mapping[str, Any]) -> None:
+    """Write the folder.
+
+    Parameters
+    ----------
+    place : from `check_place`.
+    explainer : fitted.
+    model, model_file : the model that was trained here, or the user's file that is copied.
+    facts : what the meta file says besides versions, columns and checksum.
+    """
+    unfinished = place.absolute().with_name(f".{place.name}.{os.getpid()}.unfinished")
+    replaced = place.absolute().with_name(f".{place.name}.{os.getpid()}.replaced")
+    try:
+        unfinished.mkdir()
+        stored = unfinished / ("model.skops" if model_file is None else f"model{Path(model_file).suffix.lower()}")
+        if model_file is None:
+            models.store(model, stored)
+        else:
+            shutil.copyfile(model_file, stored)
+        explainer.save(unfinished / _EXPLAINER)
+        meta = _meta(explainer, stored, facts)
+        (unfinished / _META).write_text(json.dumps(meta, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        if place.is_dir():
+            place.rename(replaced)
+        unfinished.rename(place)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        if replaced.is_dir() and not place.is_dir():
+            replaced.rename(place)
+        shutil.rmtree(replaced, ignore_errors=True)
+
+
+def _meta(explainer: Explainer, model: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
+    predictor = explainer.background_.predictor
+    return {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "model_file": model.name,
+        "model_sha256": _checksum(model),
+        "method": explainer.method,
+        "seed": explainer.seed_,
+        "task": predictor.task,
+        "classes": list(predictor.classes),
+        "columns": [{"name": column.name, "kind": str(column.kind)} for column in explainer.schema_.columns],
+        "n_rows": len(explainer.background_.matrix),
+        **facts,
+        "versions": {"python": platform.python_version(), **_versions()},
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def read(path: str, *, trusted: bool) -> Opened:
+    """The explainer of a folder, with its model; `trusted` as in `models.load`."""
+    place = Path(path)
+    meta = _read_meta(place)
+    model_file = place / str(meta.get("model_file"))
+    if model_file.parent != place or not model_file.is_file():
+        raise StorageError(f"The folder {path!r} lacks its model {model_file.name!r}. Fit the explainer again.")
+    if _checksum(model_file) != meta.get("model_sha256"):
+        raise StorageError(
+            f"The model {str(model_file)!r} was changed since the explainer was fitted. Fit the explainer again."
+        )
+    try:
+        model = models.load(model_file, trusted=trusted, is_ours=meta.get("made") == "auto")
+        return Opened(Explainer.load(place / _EXPLAINER, model), meta)
+    except CountarfactualsError as error:
+        written = meta.get("versions", {})
+        differing = {name: one for name, one in _versions().items() if written.get(name, one) != one}
+        if not differing:
+            raise
+        changes = ", ".join(f"{name} {written[name]} (now {now})" for name, now in differing.items())
+        raise type(error)(f"{error} It was written with {changes}.") from error
+
+
+def _read_meta(place: Path) -> dict[str, Any]:
+    if not place.is_dir():
+        raise StorageError(f"There is no folder {str(place)!r}. Give what was passed to `countarfactuals fit --out`.")
+    try:
+        meta = json.loads((place / _META).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise StorageError(
+            f"The folder {str(place)!r} holds no {_META}, so it is no explainer of `countarfactuals fit`."
+        ) from None
+    except ValueError as error:
+        raise StorageError(f"{str(place / _META)!r} is damaged ({error}). Fit the explainer again.") from error
+    if not isinstance(meta, dict) or meta.get("format") != _FORMAT:
+        raise StorageError(f"{str(place / _META)!r} is not of `countarfactuals fit`. Give the folder that it wrote.")
+    if meta.get("version") != _VERSION:
+        raise StorageError(
+            f"{str(place)!r} has version {meta.get('version')!r} of the folder's format, this package reads version "
+            f"{_VERSION}. Fit the explainer again."
+        )
+    return meta
+
+
+def _is_ours(place: Path) -> bool:
+    try:
+        return bool(_read_meta(place))
+    except StorageError:
+        return False
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

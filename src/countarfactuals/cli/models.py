@@ -1,0 +1,260 @@
+"""Models: trained here, or read from a user's file.
+
+1. `train` makes a random forest behind one-hot codes (a missing cell is a level of its own, an unknown level none) and
+   numbers as they are, missing ones included. It is judged on rows held out, then trained on all.
+2. `store` writes such a model without pickle, by skops. Reading it back trusts the types that we put there, no others.
+3. `load` reads files by their suffix:
+
+   | suffix | read by | runs code from the file |
+   |---|---|---|
+   | .joblib, .pkl, .pickle | joblib | yes: refused unless the user trusts it |
+   | .skops | skops | no; types that skops does not know are refused unless the user trusts them |
+   | .json, .ubj | xgboost | no |
+   | .txt | lightgbm | no |
+   | .cbm | catboost | no |
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from countarfactuals.exceptions import DataError, MissingDependencyError, ModelError, listed
+from countarfactuals.schema import Kind, Schema
+
+CLASSIFICATION, REGRESSION = "classification", "regression"
+OWN_TYPES = ("sklearn.tree._tree.Tree",)  # all that our pipeline holds beyond what skops trusts
+_RUN_CODE = (".joblib", ".pkl", ".pickle")
+_SKOPS = ".skops"
+_BOOSTERS = (".json", ".ubj", ".txt")
+_HELD_OUT = 0.25
+_FEW = 10  # different whole numbers up to which they are taken for classes
+_FEWEST_ROWS = 8
+
+
+class Trained(NamedTuple):
+    """A model, and how good it is on rows that it was not trained on.
+
+    Parameters
+    ----------
+    model : the pipeline, trained on all rows.
+    task : "classification" or "regression".
+    summary : what it is worth, in a sentence.
+    """
+
+    model: Any
+    task: str
+    summary: str
+
+
+def task_of(y: pd.Series, name: str, say: Callable[[str], None]) -> str:
+    """What an outcome asks for; where it could be either, `say` is told how to choose the other."""
+    if not pd.api.types.is_numeric_dtype(y.dtype) or pd.api.types.is_bool_dtype(y.dtype):
+        return CLASSIFICATION
+    known = y.dropna()
+    n_values = known.nunique()
+    if n_values > _FEW or (known.astype("float64") % 1 != 0).any():
+        return REGRESSION
+    say(f"the outcome {name!r} has {n_values} different whole numbers, taken for classes; else pass --task regression.")
+    return CLASSIFICATION
+
+
+def train(X: pd.DataFrame, y: pd.Series, name: str, task: str, n_trees: int, seed: int) -> Trained:
+    """A model of the outcome `y`, named `name`."""
+    is_known = y.notna().to_numpy()
+    schema = Schema.infer(X)
+    # as the explainer will hand rows in, so that a missing cell is the same marker then and now
+    rows = schema.decode(schema.encode(X))[is_known]
+    outcomes = _outcomes(y[is_known], name, task)
+    if len(rows) < _FEWEST_ROWS:
+        raise DataError(
+            f"There are {len(rows)} row(s) with a known {name!r}; a model needs at least {_FEWEST_ROWS}. Add rows."
+        )
+    pipeline = _pipeline(schema, task, n_trees, seed)
+    summary = _judged(pipeline, rows, outcomes, task, seed)
+    return Trained(pipeline.fit(rows, outcomes), task, summary)
+
+
+def _outcomes(y: pd.Series, name: str, task: str) -> np.ndarray:
+    is_number = pd.api.types.is_numeric_dtype(y.dtype) and not pd.api.types.is_bool_dtype(y.dtype)
+    if task == REGRESSION:
+        if not is_number:
+            raise DataError(
+                f"The outcome {name!r} holds no numbers but values such as {y.iloc[0]!r}. Leave --task regression out."
+            )
+        return y.to_numpy("float64")
+    labels = y.tolist()
+    if is_number and all(float(label).is_integer() for label in labels):
+        labels = [int(label) for label in labels]
+    distinct = list(dict.fromkeys(labels))
+    if len(distinct) < 2:
+        raise DataError(f"The outcome {name!r} has one class only, {listed(distinct)}. Two or more are needed.")
+    if len(distinct) > len(labels) / 2:
+        raise DataError(
+            f"The outcome {name!r} has {len(distinct)} classes in {len(labels)} rows, such as {listed(distinct, 3)}. "
+            "Name another outcome, or pass --task regression for numbers."
+        )
+    return np.array(labels)
+
+
+def _pipeline(schema: Schema, task: str, n_trees: int, seed: int) -> Pipeline:
+    with_levels = [c.name for c in schema.columns if c.kind in (Kind.CATEGORY, Kind.ORDERED)]
+    others = [c.name for c in schema.columns if c.name not in with_levels]
+    columns = ColumnTransformer(
+        [
+            ("levels", OneHotEncoder(handle_unknown="ignore", sparse_output=False), with_levels),
+            # trees do not care for the scale, but the scaler turns nullable integers and booleans into floats
+            ("numbers", StandardScaler(), others),
+        ]
+    )
+    forest = RandomForestRegressor if task == REGRESSION else RandomForestClassifier
+    return Pipeline([("columns", columns), ("forest", forest(n_trees, random_state=seed))])
+
+
+def _judged(pipeline: Pipeline, rows: pd.DataFrame, outcomes: np.ndarray, task: str, seed: int) -> str:
+    """How good the pipeline is on held-out rows, beside the simplest guess."""
+    _, counts = np.unique(outcomes, return_counts=True)
+    n_out = int(np.ceil(_HELD_OUT * len(rows)))
+    can_stratify = task == CLASSIFICATION and counts.min() >= 2 and n_out >= len(counts)
+    train_rows, test_rows, train_y, test_y = train_test_split(
+        rows, outcomes, test_size=n_out, random_state=seed, stratify=outcomes if can_stratify else None
+    )
+    score = pipeline.fit(train_rows, train_y).score(test_rows, test_y)
+    held_out = f"on {n_out} held-out rows"
+    if task == REGRESSION:
+        return f"R² {score:.2f} {held_out} (always the mean: 0)"
+    labels, counts = np.unique(train_y, return_counts=True)
+    most = labels[counts.argmax()]
+    return f"accuracy {score:.2f} {held_out} (always {str(most)!r}: {(test_y == most).mean():.2f})"
+
+
+def check_skops() -> None:
+    """Refuse to train a model that could not be stored."""
+    _library("skops.io", "cli", "Storing a model without pickle")
+
+
+def store(model: Any, path: Path) -> None:
+    """Write a model that `train` made."""
+    skops = _library("skops.io", "cli", "Storing a model without pickle")
+    skops.dump(model, path)
+
+
+def needs_categories(path: str) -> bool:
+    """Whether the model of this file takes text as pandas categories."""
+    return Path(path).suffix.lower() in _BOOSTERS
+
+
+def load(path: str | Path, *, trusted: bool, is_ours: bool = False) -> Any:
+    """The model in a file.
+
+    Parameters
+    ----------
+    path : of the file; its suffix tells the kind.
+    trusted : whether the user said that the file may run code.
+    is_ours : whether it should be what `store` wrote, of which no other type is accepted.
+    """
+    source = Path(path)
+    suffix = source.suffix.lower()
+    known = [*_RUN_CODE, _SKOPS, *_READERS]
+    if suffix not in known:
+        raise ModelError(
+            f"The model {str(path)!r} has the suffix {suffix!r}; allowed are {listed(known, len(known))}, or "
+            "`auto` to train one."
+        )
+    if not source.is_file():
+        raise ModelError(f"There is no model file {str(path)!r}. Check its name, or pass --model auto to train one.")
+    if suffix == _SKOPS:
+        return _read_skops(source, trusted=trusted, is_ours=is_ours)
+    if suffix in _RUN_CODE and not trusted:
+        raise ModelError(
+            f"Loading {str(path)!r} runs code that stands in the file, whoever wrote it. If you know where it comes "
+            "from, pass --trust-model. Files of skops, xgboost, lightgbm and catboost run none."
+        )
+    return _read(source, _joblib if suffix in _RUN_CODE else _READERS[suffix])
+
+
+def _read(path: Path, reader: Callable[[str], Any]) -> Any:
+    try:
+        return reader(str(path))
+    except MissingDependencyError:
+        raise
+    except Exception as error:  # whatever the library, or the code in the file, raises
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> ModelError:
+    return ModelError(
+        f"The model {str(path)!r} can not be read ({type(error).__name__}: {error}). It may be damaged, of another "
+        "kind than its suffix says, or need a package or a version that is not installed."
+    )
+
+
+def _joblib(path: str) -> Any:
+    import joblib
+
+    return joblib.load(path)
+
+
+def _read_skops(path: Path, *, trusted: bool, is_ours: bool) -> Any:
+    skops = _library("skops.io", "cli", f"Reading {path.name!r}")
+    try:
+        unknown = [one for one in skops.get_untrusted_types(file=path) if one not in OWN_TYPES]
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
+        raise _unreadable(path, error) from error
+    if unknown and (is_ours or not trusted):
+        advice = (
+            "It is not the model that was stored. Fit the explainer again."
+            if is_ours
+            else "If you know where it comes from, pass --trust-model."
+        )
+        raise ModelError(
+            f"The model {str(path)!r} holds types that are not known to be safe: {listed(unknown)}. {advice}"
+        )
+    return _read(path, lambda file: skops.load(file, trusted=[*OWN_TYPES, *unknown]))
+
+
+def _xgboost(path: str) -> Any:
+    return _library("xgboost", "study", "An xgboost model").Booster(model_file=path)
+
+
+def _lightgbm(path: str) -> Any:
+    return _library("lightgbm", None, "A lightgbm model").Booster(model_file=path)
+
+
+def _catboost(path: str) -> Any:
+    return _library("catboost", None, "A catboost model").CatBoost().load_model(path)
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    ".json": _xgboost,
+    ".ubj": _xgboost,
+    ".txt": _lightgbm,
+    ".cbm": _catboost,
+}
+
+
+def _library(name: str, extra: str | None, what: str) -> Any:
+    package = name.partition(".")[0]
+    try:
+        return import_module(name)
+    except ImportError as error:
+        command = f"pip install {package}" if extra is None else f"pip install 'countarfactuals[{extra}]'"
+        raise MissingDependencyError(f"{what} needs {package}, which is not installed: {command}") from error
+
+
+def labels_of(names: Sequence[str] | None) -> tuple[Any, ...] | None:
+    """Classes as a user writes them; whole numbers become such if all of them are."""
+    if names is None:
+        return None
+    return tuple(int(name) for name in names) if all(name.lstrip("-").isdigit() for name in names) else tuple(names)

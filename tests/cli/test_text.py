@@ -1,0 +1,184 @@
+"""Cells of text: what a column is told to hold, and new cells read like the old ones."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from countarfactuals.cli.text import Dialect, convert, infer, level_of, read_cells
+from countarfactuals.exceptions import DataError
+from countarfactuals.schema import Column, Kind, Schema
+
+COMMA = Dialect(decimal=",")
+
+
+def silent(text: str) -> None:
+    raise AssertionError(f"nothing was to be said, got {text!r}")
+
+
+def cells_of(text: str, dialect: Dialect | None = None, say=silent):
+    return read_cells(io.StringIO(text, newline=""), "'a.csv'", dialect or Dialect(), say).columns
+
+
+@pytest.mark.parametrize(
+    ("cells", "dtype", "values"),
+    [
+        (["1", "-2", "+30"], "int64", [1, -2, 30]),
+        (["1", None, "0"], "Int64", [1, pd.NA, 0]),
+        (["1.5", None, "-.5", "2e3"], "float64", [1.5, np.nan, -0.5, 2000.0]),
+        (["1.0", "2.0"], "float64", [1.0, 2.0]),
+        (["True", "false", "TRUE"], "bool", [True, False, True]),
+        (["true", None], "boolean", [True, pd.NA]),
+        (["0", "1"], "int64", [0, 1]),
+    ],
+)
+def test_what_a_column_holds_is_told_by_its_cells(cells, dtype, values):
+    column = infer("a", cells, Dialect(), silent)
+    assert column.dtype == dtype
+    assert column.isna().tolist() == [cell is None for cell in cells]
+    assert column.dropna().tolist() == [value for value in values if not pd.isna(value)]
+
+
+@pytest.mark.parametrize(
+    "cells", [["a", "b"], ["1", "b", "c"], ["1-2", "3"], ["yes", "no"], ["1_000", "2"], ["٣", "4"]]
+)
+def test_anything_else_is_text_as_it_stands(cells):
+    column = infer("a", [*cells, None], Dialect(), silent)
+    assert column.dtype == pd.Series(["a", np.nan]).dtype
+    assert column.tolist()[:-1] == cells
+    assert pd.isna(column.iloc[-1])
+
+
+@given(
+    st.lists(st.integers(-(2**53), 2**53) | st.none(), min_size=1).filter(
+        lambda cells: any(c is not None for c in cells)
+    )
+)
+def test_integers_are_read_exactly_also_beside_missing_cells(numbers):
+    column = infer("a", [None if n is None else str(n) for n in numbers], Dialect(), silent)
+    assert [None if pd.isna(n) else int(n) for n in column] == numbers
+    assert Schema.infer(column.to_frame("a")).columns[0].kind is Kind.INTEGER
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_floats_are_read_exactly(numbers):
+    assert infer("a", [f"{n!r}" for n in numbers], Dialect(), silent).tolist() == numbers
+
+
+def test_codes_with_leading_zeros_stay_text_and_this_is_said():
+    said: list[str] = []
+    assert infer("zip", ["012", "345"], Dialect(), said.append).tolist() == ["012", "345"]
+    assert "'012'" in said[0]
+    assert "leading zeros" in said[0]
+    assert infer("share", ["0.5", "0"], Dialect(), silent).tolist() == [0.5, 0.0]
+
+
+def test_a_few_words_among_numbers_are_said():
+    said: list[str] = []
+    infer("income", [*map(str, range(30)), "unknown"], Dialect(), said.append)
+    assert "1 of 31 cells" in said[0]
+    assert "--missing 'unknown'" in said[0]
+
+
+def test_a_text_that_differs_in_every_row_is_said():
+    said: list[str] = []
+    infer("name", [f"n{i}" for i in range(30)], Dialect(), said.append)
+    assert "--drop name" in said[0]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["2024-01-31", "2023-12-01"],
+        ["31.01.2024", "1.2.2024"],
+        ["1/31/24"],
+        ["2024-01-31 12:00:00"],
+        ["2024-01-31T12:00Z"],
+    ],
+)
+def test_dates_are_refused(cells):
+    with pytest.raises(DataError, match=r"'day' holds dates.*--drop day"):
+        infer("day", [*cells, None], Dialect(), silent)
+
+
+def test_decimal_commas_are_told_and_read():
+    cells = ["1,5", "1.234,25", None, "7"]
+    with pytest.raises(DataError, match="--decimal ,"):
+        infer("a", cells, Dialect(), silent)
+    assert infer("a", cells, COMMA, silent).tolist()[:2] == [1.5, 1234.25]
+    column = Column("a", Kind.REAL)
+    assert convert(column, cells, range(4), COMMA).tolist()[:2] == [1.5, 1234.25]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [([None, None], "has no value.*--drop a"), (["1", str(2**53 + 1)], "beyond"), (["1", "9" * 30], "beyond")],
+)
+def test_columns_that_can_not_be_used(cells, message):
+    with pytest.raises(DataError, match=message):
+        infer("a", cells, Dialect(), silent)
+
+
+def test_infinite_numbers_do_not_become_levels():
+    assert infer("a", ["1.5", "inf"], Dialect(), silent).tolist() == [1.5, np.inf]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("\n", "is empty"),
+        ("a,b\n", "no rows"),
+        ("a;b\n1;2\n", "divided by ';'.*--delimiter ';'"),
+        ("a\tb\n1\t2\n", "--delimiter 'tab'"),
+        ("a,b,a\n1,2,3\n", "'a' more than once"),
+        ("a,b\n1,2\n3\n", "1 cell in line 3, but 2 columns"),
+        ("a,b\n1,2,3\n", "3 cells in line 2, but 2 columns"),
+        ('a,b\n1,"x\n2,y\n', "no readable CSV"),
+    ],
+)
+def test_files_that_can_not_be_read(text, message):
+    with pytest.raises(DataError, match=message):
+        cells_of(text)
+
+
+def test_cells_are_read_as_csv_writes_them():
+    text = 'a, b ,"c,d"\r\n1, x y ,"line\none"\r\n\r\nNA,"say ""hi""",\r\n'
+    assert cells_of(text) == {"a": ["1", None], "b": ["x y", 'say "hi"'], "c,d": ["line\none", None]}
+
+
+def test_a_column_without_a_name_is_left_out_and_said():
+    said: list[str] = []
+    assert cells_of(",a\n0,5\n1,6\n", say=said.append) == {"a": ["5", "6"]}
+    assert "column 1" in said[0]
+
+
+def test_what_means_missing_can_be_said():
+    assert cells_of("a,b\n?,NA\n", Dialect(missing=("?",))) == {"a": [None], "b": ["NA"]}
+
+
+def test_new_cells_are_read_like_the_old_ones():
+    text = Column("zip", Kind.CATEGORY, ("1", "2"))
+    assert convert(text, ["2", None, "9"], [0, 1, 2], Dialect()).tolist() == ["2", None, "9"]
+    levels = Column("floor", Kind.CATEGORY, (1, 2))
+    assert convert(levels, ["2"], [0], Dialect()).tolist() == [2]
+    member = Column("member", Kind.BOOLEAN, (False, True))
+    assert convert(member, ["TRUE", "false"], [0, 1], Dialect()).tolist() == [True, False]
+    age = Column("age", Kind.INTEGER)
+    assert convert(age, ["5", "6.0"], [0, 1], Dialect()).tolist() == [5.0, 6.0]
+    with pytest.raises(DataError, match="'age' holds numbers, got 'old' in row 7"):
+        convert(age, ["5", "old"], [3, 7], Dialect())
+    with pytest.raises(DataError, match="beyond"):
+        convert(age, [str(2**60)], [0], Dialect())
+
+
+def test_levels_are_found_by_their_text():
+    column = Column("job", Kind.CATEGORY, ("clerk", "cook"))
+    assert level_of(column, "cook") == "cook"
+    with pytest.raises(DataError, match="Did you mean 'clerk'"):
+        level_of(column, "clerc")
