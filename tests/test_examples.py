@@ -133,3 +133,12 @@ def test_the_odd_row_is_said_to_be_less_plausible(density):
     assert odd < 10 < recorded
     assert "(exact: impossible)" in density
     assert number(r"employment are ([\d,]+) times as likely at 55 as at 22", density) > 5
+
+
+def test_the_readme_shows_what_the_demo_prints(demo):
+    shown = re.search(
+        r"^```text\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert shown
+    printed = {line.rstrip() for line in demo.splitlines()}
+    assert [line for line in shown.group(1).splitlines() if line.rstrip() not in printed] == []
