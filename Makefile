@@ -8,20 +8,23 @@ INSTALLED := $(VENV)/.installed-
 # numba does not see edits of a function that a cached kernel calls in another file: one cache per state of the sources
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell find src -name "*.py" | sort | xargs cat | cksum | cut -d' ' -f1)
 
+# two at a time, a file in one process: what it has fitted it keeps
+TOGETHER := -n 2 --dist loadfile
+
 .PHONY: demo test test-full test-oldest docs bench bench-scale lint clean
 
 demo: $(INSTALLED)demo
 	$(BIN)/countarfactuals demo
 
 test: $(INSTALLED)test lint
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(TOGETHER)
 
 # everything, 10,000 cases per property, and once more with the oldest supported pandas and NumPy
 test-full: $(INSTALLED)test lint test-oldest
-	$(BIN)/python -m pytest -q -m "full or not full" --hypothesis-profile=full
+	$(BIN)/python -m pytest -q $(TOGETHER) -m "full or not full" --hypothesis-profile=full
 
 test-oldest: $(OLDEST)/.installed
-	$(OLDEST)/bin/python -m pytest -q -p no:cacheprovider tests src
+	$(OLDEST)/bin/python -m pytest -q $(TOGETHER) -p no:cacheprovider tests src
 
 $(OLDEST)/.installed: pyproject.toml oldest.txt
 	$(PYTHON) -m venv $(OLDEST)

@@ -381,7 +381,7 @@ def test_files_of_a_loan_forest(tmp_path):
         {"early_stopping": np.True_},
         {"always_split": np.array(["x1"])},
     ],
-    ids=str,
+    ids=lambda parameters: "-".join(f"{name}-{type(value).__name__}" for name, value in parameters.items()),
 )
 def test_parameters_of_numpy_can_be_stored(tmp_path, parameters):
     arf = fit(two_sines(), **parameters)
