@@ -482,7 +482,7 @@ def searched(cls: type[MOCExplainer], **own: Any) -> tuple[Any, Problem]:
 
 @every_class
 def test_the_last_hypervolume_is_that_of_all_counterfactuals_found(cls):
-    explainer, problem = searched(cls, initial="random")  # curves are not part of the evolution
+    explainer, problem = searched(cls)
     history = problem.record
     assert json.loads(json.dumps(history)) == history
     rows, scores = problem.ledger()

@@ -10,7 +10,7 @@ import numpy as np
 from countarfactuals.arf.forest import Forest
 from countarfactuals.arf.leaves import LeafTable, with_shortcuts
 
-_SHORTCUTS = ("inverse", "log_peak", "few_start", "few_logp")  # they follow from the rest
+_SHORTCUTS = ("inverse", "log_norms", "few_start", "few_logp")  # they follow from the rest
 
 
 def pack(forest: Forest, leaves: LeafTable) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -37,7 +37,7 @@ def _in_blocks(
         per_tree = tree_log_weights(forest, leaves, evidence.rows(slice(start, start + _BLOCK)))
         return log_sum_columns(per_tree) if mixture else per_tree.T + log_trees
 
-    starts = range(0, len(evidence.kind), _BLOCK)
+    starts = range(0, max(len(evidence.kind), 1), _BLOCK)
     if effective_n_jobs(n_jobs) == 1 or len(starts) == 1:
         return np.concatenate([block(start) for start in starts])
     return np.concatenate(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(block)(start) for start in starts))

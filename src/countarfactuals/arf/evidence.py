@@ -276,17 +276,18 @@ def _weigh(forest, leaves, evidence, plan, visitor, visited, order, log_visit): 
     """
     point, is_asked, asks_all, n_others = plan.point, plan.is_asked, plan.asks_all, plan.n_others
     wanted, presence = plan.level, plan.presence
-    log_weight, log_peak, low, high = leaves.log_weight, leaves.log_peak, leaves.low, leaves.high
+    log_weight, log_norms, low, high = leaves.log_weight, leaves.log_norms, leaves.low, leaves.high
     mu, inverse, log_norm, missing = leaves.mu, leaves.inverse, leaves.log_norm, leaves.missing
     level_start, level, level_logp, rest_logp = leaves.level_start, leaves.level, leaves.level_logp, leaves.rest_logp
     few_start, few_logp, closed = leaves.few_start, leaves.few_logp, leaves.closed
     n_categories, n_presences = wanted.shape[1], presence.shape[1]
     for v in order:
         i, leaf = np.uint64(visitor[v]), np.uint64(visited[v])
+        total = log_weight[leaf]
         if asks_all[i]:
-            total = log_peak[leaf] - 0.5 * _squares(point, mu, inverse, i, leaf)
+            total += log_norms[leaf] - 0.5 * _squares(point, mu, inverse, i, leaf)
         else:
-            total = log_weight[leaf] + _log_numbers(point, is_asked, mu, inverse, log_norm, i, leaf)
+            total += _log_numbers(point, is_asked, mu, inverse, log_norm, i, leaf)
         for c in range(n_categories):
             if wanted[i, c] < 0:
                 continue

@@ -55,7 +55,7 @@ class LeafTable(NamedTuple):
     rest_logp: np.ndarray  # (L, c) log probability of each level that is not listed but can reach the leaf
     # the same once more, where the inner loop of densities finds it: see `with_shortcuts`
     inverse: np.ndarray  # (L, q) 1/σ
-    log_peak: np.ndarray  # (L,) log π_l and the sum of `log_norm`: all that does not depend on a row's numbers
+    log_norms: np.ndarray  # (L,) the sum of `log_norm` over the numbers
     few_start: np.ndarray  # (c,) first column of a category with few levels in `few_logp`, −1 for one with many
     few_logp: np.ndarray  # (L, …) log probability, level by level
     closed: bool  # whether leaves have bounds besides their cuts, so that reaching a leaf is not enough
@@ -108,7 +108,7 @@ def fit_leaves(
         level_logp=np.empty(0),
         rest_logp=np.empty((n_leaves, n_categories)),
         inverse=np.empty((n_leaves, 0)),
-        log_peak=np.empty(n_leaves),
+        log_norms=np.empty(n_leaves),
         few_start=np.empty(0, np.int64),
         few_logp=np.empty((n_leaves, 0)),
         closed=options.bounds != UNBOUNDED,
@@ -168,6 +168,8 @@ def first_columns(table: LeafTable, n: int) -> LeafTable:
 def with_shortcuts(table: LeafTable) -> LeafTable:
     """The table with what follows from it laid out for densities: constants summed, divisions done, and the listed
     levels of small categories spread, so that one is found without a search.
+
+    Nothing of it depends on the weights, which explainers replace.
     """
     n_levels = table.n_levels[table.category_of >= 0]
     is_few = n_levels <= _FEW_LEVELS
@@ -180,7 +182,7 @@ def with_shortcuts(table: LeafTable) -> LeafTable:
     few_logp[leaf[kept], few_start[category[kept]] + table.level[kept]] = table.level_logp[kept]
     return table._replace(
         inverse=1.0 / table.sigma,
-        log_peak=table.log_weight + table.log_norm.sum(axis=1),
+        log_norms=table.log_norm.sum(axis=1),
         few_start=few_start,
         few_logp=few_logp,
     )

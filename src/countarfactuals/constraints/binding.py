@@ -126,23 +126,38 @@ def _ends(ends: Sequence[Any], column: Column) -> tuple[float, float]:
             f"The range {tuple(ends)!r} of {column.name!r} is empty: its low end is above its high end. Swap them."
         )
     if column.kind is Kind.INTEGER:
-        if np.ceil(low) > np.floor(high):
-            raise ConstraintError(
-                f"The range {tuple(ends)!r} of {column.name!r} is empty: the column holds integers and there is none "
-                "in between. Widen it."
-            )
         low, high = float(np.ceil(low)), float(np.floor(high))
+    if low > high or not _has_grid_point(low, high, column.step):
+        what = "integers" if column.kind is Kind.INTEGER else f"numbers with {column.decimals} decimal(s)"
+        raise ConstraintError(
+            f"The range {tuple(ends)!r} of {column.name!r} is empty: the column holds {what} and there is none in "
+            "between. Widen it."
+        )
     return low, high
+
+
+def _has_grid_point(low: float, high: float, step: float) -> bool:
+    """Whether a value that the column can hold lies between the ends."""
+    if step == 0.0 or not np.isfinite(low) or not np.isfinite(high):
+        return True
+    scale = np.rint(1.0 / step)
+    nearest = np.rint(low * scale)
+    return bool(any(low <= point / scale <= high for point in (nearest, nearest + 1.0)))
 
 
 def _number(end: Any, column: Column, open_end: float) -> float:
     if end is None:
         return open_end
-    if isinstance(end, bool | np.bool_) or not isinstance(end, Real) or math.isnan(end):
+    if isinstance(end, bool | np.bool_) or not isinstance(end, Real) or end != end:
         raise ConstraintError(
             f"The range of {column.name!r} ({column.kind}) needs numbers as ends, or None for an open one; got {end!r}."
         )
-    return float(end)
+    try:
+        return float(end)
+    except OverflowError:
+        raise ConstraintError(
+            f"The range of {column.name!r} has an end that is too large for a number. Say None for an open one."
+        ) from None
 
 
 def _allowed(name: str, j: int, levels: Any, column: Column, x: float, allow_missing: bool) -> CellLimit:
@@ -174,7 +189,8 @@ def _direction(name: str, j: int, way: str, column: Column, x: float) -> CellLim
     if column.kind is Kind.CATEGORY:
         raise ConstraintError(
             f"`direction` has {column.name!r}, a category whose levels have no order, so it can not {way}. Make it an "
-            f"ordered category, or say allowed={{{column.name!r}: {{from: [to, …]}}}}."
+            f"ordered category, tell its order by `fit(X, ordered={{{column.name!r}: [lowest, …]}})`, or say "
+            f"allowed={{{column.name!r}: {{from: [to, …]}}}}."
         )
     if math.isnan(x):  # there is nothing to compare with
         return CellLimit(name, j)

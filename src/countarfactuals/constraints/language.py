@@ -38,7 +38,9 @@ class Constraints:
     direction : by column "increase" or "decrease": numbers, ordered categories and booleans (False is below True).
     max_changed : how many columns may change.
     rules : comparisons of two columns such as `("income_min", "<=", "income_max")`, which hold if one is missing; and
-        functions of a frame that return one bool per row. They must hold for the whole row, whatever changed.
+        functions of a frame that return one bool per row. They must hold for the whole row, whatever changed. A
+        function sees missing cells as its library has them: NaN >= 18 is False and so a violation, NA >= 18 is NA
+        and counts as holding.
     groups : lists of columns that change together or not at all.
     exactly_one : lists of columns of which exactly one is 1 (or True), the others 0.
     weights : cost of a change by column in the distance, 1 by default.

@@ -174,7 +174,7 @@ class Rule:
             return np.zeros(0, np.bool_)
         frame = self.schema.decode(pool.rows)  # a frame for each rule, as its function may write to it
         try:
-            answer = np.asarray(self.function(frame))
+            answer = np.asarray(in_order_of(frame, self.function(frame)))
         except Exception as error:
             raise ConstraintError(
                 f"The constraint {self.name!r} failed on a frame of {n} row(s) with {type(error).__name__}: {error}. "
@@ -193,6 +193,21 @@ class Rule:
             f"The constraint {self.name!r} must return one bool per row, shape ({n},), got shape {answer.shape} of "
             f'type {answer.dtype}. Return a comparison of columns, such as frame["a"] > 0.'
         )
+
+
+def in_order_of(frame: Any, answer: Any) -> Any:
+    """What a user's function returned for the rows of a pandas frame, in their order if it has their labels.
+
+    A function may sort, group or merge: its answer belongs to the rows by their labels, not by position.
+    """
+    if isinstance(answer, pd.Series) and isinstance(frame, pd.DataFrame) and not answer.index.equals(frame.index):
+        if not answer.index.is_unique or not answer.index.isin(frame.index).all() or len(answer) != len(frame):
+            raise ValueError(
+                f"it returned a Series whose {len(answer)} labels are not those of the {len(frame)} rows; return one "
+                "value per row, in the order of the frame or with its index"
+            )
+        return answer.reindex(frame.index)
+    return answer
 
 
 Part = CellLimit | MaxChanged | Group | ExactlyOne | Comparison | Rule

@@ -28,6 +28,7 @@ class Diagnosis:
     nearest_miss_scores, nearest_miss_distance : its scores and how far they are from the target.
     lifting : by constraint, how many counterfactuals there would be without it; only those that would give some.
     is_spent : whether the search ended because it had no evaluations left, so that more of them might help.
+    n_real : rows of the data that reach the target and break nothing.
 
     >>> print(Diagnosis(n_tried=20, n_invalid=20).text())
     No counterfactual was found among 20 candidates. None of them reaches the target. Try a target that is easier to \
@@ -42,6 +43,7 @@ reach, or a larger `max_evaluations`.
     nearest_miss_distance: float | None = None
     lifting: dict[str, int] = field(default_factory=dict)
     is_spent: bool = True
+    n_real: int = 0
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -64,6 +66,7 @@ reach, or a larger `max_evaluations`.
             *self._failures(),
             *self._nearest(result),
             *self._liftings(),
+            *self._real(),
             self._advice(),
         ]
         return " ".join(sentences)
@@ -112,15 +115,25 @@ reach, or a larger `max_evaluations`.
         ]
         return [f"Lifting the constraint {joined(parts)}."] if len(parts) == 1 else _several(parts)
 
+    def _real(self) -> list[str]:
+        if not self.n_real:
+            return []
+        rows = "1 row of the data reaches" if self.n_real == 1 else f"{self.n_real:,} rows of the data reach"
+        return [f"{rows} the target and {_verb(self.n_real, 'break')} nothing."]
+
     def _advice(self) -> str:
+        if self.n_real:
+            return "Try another method, such as 'arf' or 'nice', or a larger `max_evaluations`."
         if any(self.lifting.values()):
             best = max(self.lifting, key=lambda name: self.lifting[name])
             return f"Try to lift or relax {best!r}, or choose a target that is easier to reach."
+        if self.n_tried == 0 and self.is_spent:
+            return "Try a larger `max_evaluations`: no row could be asked about."
         if self.n_tried == 0:
-            return "Try looser constraints: they may leave nothing to change."
+            return "Try looser constraints, or data that varies: there may be nothing to change."
         easier = "a target that is easier to reach" + (", or a larger `max_evaluations`" if self.is_spent else "")
         if any(self.n_violating.values()):
-            return f"No single constraint is to blame: relax several at once, or try {easier}."
+            return f"No single constraint was found to be to blame: relax several at once, or try {easier}."
         return f"Try {easier}."
 
 

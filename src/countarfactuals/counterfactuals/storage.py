@@ -289,7 +289,7 @@ def _diagnosis_to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _diagnosis_from_dict(stored: Mapping[str, Any]) -> Diagnosis:
-    stored = {"is_spent": True, **stored}  # files of earlier versions do not say it
+    stored = {"is_spent": True, "n_real": 0, **stored}  # files of earlier versions do not say it
     known = {one.name: stored[one.name] for one in fields(Diagnosis)}
     for name in ("nearest_miss", "nearest_miss_scores"):
         known[name] = None if known[name] is None else _array(known[name])

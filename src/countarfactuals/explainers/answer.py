@@ -122,6 +122,7 @@ def _provenance(
         "evaluations": problem.n_evaluated + 1,
         "seconds": time.perf_counter() - started,
         "training_rows": len(problem.background.matrix),
+        "compared_rows": len(problem.background.plausibility.real),
         "forest": {
             "trees": forest.forest_.n_trees,
             "min_samples_leaf": int(forest.min_samples_leaf_),
@@ -136,6 +137,8 @@ def _provenance(
 
 def _plain(value: Any, name_of: Callable[[Any], str] | None = None) -> Any:
     """A setting as JSON knows it: by its value, or by its name."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):

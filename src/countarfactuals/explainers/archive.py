@@ -37,7 +37,11 @@ def save(explainer: Explainer, path: str | os.PathLike[str]) -> None:
     """Write a fitted explainer."""
     background = explainer.background_
     forest = background.plausibility.forest
-    parameters = {name: value for name, value in explainer.get_params(deep=False).items() if name not in _HANDED_IN}
+    parameters = {
+        name: value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+        for name, value in explainer.get_params(deep=False).items()
+        if name not in _HANDED_IN
+    }
     parameters["random_state"] = explainer.seed_
     parameters["classes"] = None if explainer.classes is None else list(explainer.classes)
     forest_parameters = forest.get_params()

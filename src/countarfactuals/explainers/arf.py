@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.leaves import LeafTable
+from countarfactuals.exceptions import ParameterError
 from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.importance import local_importance
 from countarfactuals.explainers.improvement import most_promising
@@ -33,6 +34,7 @@ from countarfactuals.explainers.proposals import (
     draws,
     outcome_shares,
     trees_of_turn,
+    uniform_rows,
     unit_of,
     weighed_leaves,
 )
@@ -40,6 +42,7 @@ from countarfactuals.objectives import dominated_by, nondominated, pareto_layers
 from countarfactuals.parameters import RandomState, check_choice, check_int
 
 _STAGES, _NEAR = 7, 50
+_PATIENT_STAGES = 4  # without success, after which the search looks everywhere
 _POOL, _FEW_FEATURES = 600, 5  # candidates per stage; twice as many where few features leave many of them dominated
 _SHARE_DRAWN, _SETS = 0.15, 10  # of a pool, at least; different choices of features that change
 _SHARE_OF_TREES = 0.25  # that a stage draws from: few draws need no more
@@ -119,6 +122,15 @@ class ARFExplainer(Explainer):
         if self.max_changed is not None:
             check_int("max_changed", self.max_changed, 1, "None or ")
 
+    def fit_like(self, other: Explainer) -> Self:
+        """As in `Explainer`; the paper's preset needs a background of the paper's preset."""
+        if self.preset == "paper" and other._fitted().plausibility.measure != "density":
+            raise ParameterError(
+                "preset='paper' judges by the density of small leaves, which the other explainer has not learned. Fit "
+                "the other one with preset='paper' too, or call `fit`."
+            )
+        return super().fit_like(other)
+
     def _default_forest(self) -> AdversarialRandomForest:
         if self.preset == "paper":
             return AdversarialRandomForest(n_estimators=10, min_samples_leaf=2, leaf_fit="moments")
@@ -186,7 +198,11 @@ class ARFExplainer(Explainer):
         values = problem.objectives(found)
         plausibility = problem.background.plausibility
         for stage in range(_STAGES):
+            if len(found) == 0 and stage >= _PATIENT_STAGES:
+                near = _some_with_outcome(problem)  # those near x have not helped: any may
             pool = self._pool(problem, leaves, stage, found, near, unit, importance)
+            if len(found) == 0 and stage >= _PATIENT_STAGES:
+                pool = _with_uniform_rows(problem, pool)
             pool = pool[[row.tobytes() not in tried for row in pool]]
             if len(pool) == 0:
                 continue
@@ -195,7 +211,10 @@ class ARFExplainer(Explainer):
             pool, p_valid = pool[plausible], p_valid[plausible]
             objectives = problem.objectives(pool, measure[plausible])
             n = math.ceil(problem.left / (_STAGES - stage))
-            chosen = _choose(problem, objectives, p_valid**_CAUTION, values, n)
+            if len(found) == 0 and stage >= _PATIENT_STAGES:  # what the forest promised has not come true
+                chosen = problem.rng.permutation(len(pool))[:n]
+            else:
+                chosen = _choose(problem, objectives, p_valid**_CAUTION, values, n)
             pool, objectives = pool[chosen], objectives[chosen]
             scores = problem.evaluate(pool, objectives)
             tried.update(row.tobytes() for row in pool)
@@ -265,6 +284,23 @@ def _nearest_with_outcome(problem: Problem) -> np.ndarray:
     real = problem.limits.keep_allowed(real)
     _, places = problem.gower.nearest(problem.x[None], real, _NEAR)
     return real[places[0]]
+
+
+def _some_with_outcome(problem: Problem) -> np.ndarray:
+    """Real rows with the outcome from anywhere, as far as the constraints let x become like them."""
+    real = problem.background.with_outcome(problem.goal)
+    if len(real) == 0:
+        real = np.arange(len(problem.background.matrix))
+    return problem.limits.keep_allowed(problem.background.matrix[problem.rng.choice(real, 10 * _NEAR)])
+
+
+def _with_uniform_rows(problem: Problem, pool: np.ndarray) -> np.ndarray:
+    """The pool and as many rows whose features are drawn uniformly."""
+    if not problem.limits.may_change.any():
+        return pool
+    rows = admissible(problem, uniform_rows(problem, max(len(pool), _POOL)))
+    rows = np.concatenate([pool, rows[problem.is_candidate(rows)]])
+    return rows[first_of_each(rows)]
 
 
 def _closeness(problem: Problem, leaves: LeafTable) -> np.ndarray:

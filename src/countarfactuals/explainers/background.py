@@ -67,9 +67,8 @@ class Background:
         return {j: kind for j, kind in kinds.items() if kind is not np.float64}
 
     def representable(self, rows: np.ndarray) -> np.ndarray:
-        """The rows with the digits that their columns can hold: what the model and the user see."""
-        if self._narrow:
-            rows = rows.copy()
+        """The rows with the digits that their columns can hold, and one zero: what the model and the user see."""
+        rows = rows + 0.0
         for j, kind in self._narrow.items():
             rows[:, j] = rows[:, j].astype(kind)
         return rows
@@ -169,6 +168,8 @@ def _wanted_levels(predictor: Predictor, goal: Goal) -> np.ndarray:
     """The classes that lead to the goal: the one whose probability shall be high, or all but it."""
     n_classes = len(predictor.classes)
     position = goal.column if predictor.task == "multiclass" else 1
+    if not goal.wins and goal.low > 0.0 and goal.high < 1.0:
+        return np.arange(n_classes, dtype=np.float64)  # a range in the middle: which classes lead there depends on x
     wants_it = goal.wins or goal.low + goal.high >= 1.0
     return np.array([code for code in range(n_classes) if (code == position) == wants_it], np.float64)
 

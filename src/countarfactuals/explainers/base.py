@@ -13,7 +13,7 @@ import math
 import os
 import time
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -129,11 +129,18 @@ class Explainer(BaseEstimator):
 
     # Fitting
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what is plausible from data like the model's; `y` is needed with `outcome="observed"` only."""
+    def fit(self, X: Any, y: Any = None, *, ordered: Mapping[Hashable, Sequence[Any]] | None = None) -> Self:
+        """Learn what is plausible from data like the model's.
+
+        Parameters
+        ----------
+        X : a frame like those that the model takes.
+        y : the observed outcomes, needed with `outcome="observed"` only.
+        ordered : levels, lowest first, of columns that have an order which their type does not tell.
+        """
         self._check_parameters()
         seed = _as_seed(self.random_state)
-        schema = Schema.infer(X)
+        schema = Schema.infer(X, ordered=ordered)
         matrix = schema.encode(X)
         if self.outcome == "observed":
             predictor, scores, forest, full = fit_observed(schema, matrix, y, self._unfitted_forest(seed), self.task)
@@ -348,6 +355,7 @@ class Explainer(BaseEstimator):
             cost=self._cost(x),
             least_measure=background.plausibility.quantile(float(self.min_plausibility)),
             allow_real_rows=bool(self.allow_real_rows),
+            only_real_rows=not self._invents_rows(),
         )
 
     def _cost(self, x: np.ndarray) -> Cost | None:
@@ -369,6 +377,10 @@ class Explainer(BaseEstimator):
 
     def _restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Take back what `_extra_arrays` gave; KeyError for what is not there."""
+
+    def _invents_rows(self) -> bool:
+        """Whether the method finds rows that are not in the data."""
+        return True
 
     def _is_pareto(self) -> bool:
         """Whether the result is reduced to its non-dominated rows."""

@@ -16,6 +16,7 @@ import numpy as np
 from countarfactuals.counterfactuals import Diagnosis
 from countarfactuals.explainers.problem import Problem, first_of_each
 from countarfactuals.explainers.proposals import admissible, crossings, unit_of
+from countarfactuals.objectives import changed
 
 _PER_CONSTRAINT, _NEAR = 200, 50
 
@@ -26,18 +27,20 @@ def diagnose(problem: Problem) -> Diagnosis:
     reached = problem.goal.reached(scores)
     is_spent = problem.is_spent  # before lifting constraints, which evaluates rows too
     lifting = _lifting(problem)
+    real = problem.background.matrix[problem.background.with_outcome(problem.goal)]
+    n_real = int(_is_admitted(problem, real).sum())
     if len(rows) == 0:
-        return Diagnosis(n_tried=0, lifting=lifting, is_spent=is_spent)
+        return Diagnosis(n_tried=0, lifting=lifting, is_spent=is_spent, n_real=n_real)
     violated = problem.limits.violations(rows)
     counts = {name: int(broken.sum()) for name, broken in violated.items() if broken.any()}
     low = ~problem.is_plausible(rows)
     counts |= {"min_plausibility": int(low.sum())} if low.any() else {}
     if not problem.allow_real_rows:
-        real = problem.background.is_real(rows)
-        counts |= {"allow_real_rows": int(real.sum())} if real.any() else {}
-    distance = problem.goal.distance(scores)
+        is_real = problem.background.is_real(rows)
+        counts |= {"allow_real_rows": int(is_real.sum())} if is_real.any() else {}
+    distance = np.where(changed(rows, problem.x).any(axis=1), problem.goal.distance(scores), np.inf)
     if not problem.allow_real_rows:  # a miss must not hand out someone's row either
-        distance = np.where(real, np.inf, distance)
+        distance = np.where(is_real, np.inf, distance)
     nearest = int(np.lexsort((problem.proximity(rows), distance))[0])
     return Diagnosis(
         n_tried=len(rows),
@@ -48,6 +51,7 @@ def diagnose(problem: Problem) -> Diagnosis:
         nearest_miss_distance=float(distance[nearest]) if distance[nearest] < np.inf else None,
         lifting=lifting,
         is_spent=is_spent,
+        n_real=n_real,
     )
 
 
@@ -57,8 +61,9 @@ def _lifting(problem: Problem) -> dict[str, int]:
     donors = background.matrix[background.with_outcome(problem.goal)]
     if len(donors) == 0:
         return {}
-    _, near = problem.gower.nearest(problem.x[None], donors, _NEAR)
-    candidates = {name: _forbidden_by(problem, looser, donors[near[0]]) for name, looser in _looser(problem).items()}
+    if not problem.only_real_rows:
+        donors = donors[problem.gower.nearest(problem.x[None], donors, _NEAR)[1][0]]
+    candidates = {name: _forbidden_by(problem, looser, donors) for name, looser in _looser(problem).items()}
     candidates = {name: rows for name, rows in candidates.items() if len(rows)}
     found: dict[str, int] = {}
     for k, (name, rows) in enumerate(candidates.items()):
@@ -81,11 +86,15 @@ def _looser(problem: Problem) -> dict[str, Problem]:
 
 
 def _forbidden_by(problem: Problem, looser: Problem, donors: np.ndarray) -> np.ndarray:
-    """Crossings of x with donors that the looser problem takes for candidates and the problem itself does not."""
-    limits = looser.limits
-    donors = limits.keep_allowed(donors)
-    rows = crossings(problem.x[None], donors, _PER_CONSTRAINT, unit_of(limits), problem.rng)
-    rows = admissible(looser, np.concatenate([rows, donors]))
+    """Rows that the looser problem takes for candidates and the problem itself does not.
+
+    They are crossings of x with donors, or the donors themselves if the method finds real rows only.
+    """
+    limits, rows = looser.limits, donors
+    if not problem.only_real_rows:
+        donors = limits.keep_allowed(donors)
+        rows = crossings(problem.x[None], donors, _PER_CONSTRAINT, unit_of(limits), problem.rng)
+        rows = admissible(looser, np.concatenate([rows, donors]))
     rows = rows[first_of_each(rows)]
     rows = rows[_is_admitted(looser, rows)]
     return rows[~_is_admitted(problem, rows)]

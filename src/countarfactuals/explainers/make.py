@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
@@ -30,8 +31,15 @@ def make_explainer(method: str, model: Any, **parameters: Any) -> Explainer:
     >>> make_explainer("arf", model=len, random_state=1).method
     'arf'
     """
-    if method not in EXPLAINERS:
+    if not isinstance(method, str) or method not in EXPLAINERS:
         raise ParameterError(
-            f"There is no method {method!r}. Known: {listed(EXPLAINERS)}.{did_you_mean(method, EXPLAINERS)}"
+            f"There is no method {method!r}. Known: {listed(EXPLAINERS)}.{did_you_mean(str(method), EXPLAINERS)}"
         )
-    return EXPLAINERS[method](model, **parameters)
+    explainer = EXPLAINERS[method]
+    known = [name for name in signature(explainer).parameters if name != "model"]
+    if unknown := [name for name in parameters if name not in known]:
+        raise ParameterError(
+            f"The method {method!r} has no parameter {unknown[0]!r}. It has {listed(known, len(known))}."
+            f"{did_you_mean(unknown[0], known)}"
+        )
+    return explainer(model, **parameters)

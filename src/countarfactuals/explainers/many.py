@@ -10,8 +10,9 @@ import pickle
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Hashable, Iterator
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -68,6 +69,15 @@ def explain_rows(
             bar.update()
     except KeyboardInterrupt:
         pass  # what is finished is returned; the rest is listed as unfinished
+    except BrokenExecutor as error:
+        if request.on_error == "raise":
+            raise
+        warnings.warn(
+            f"A process ended unexpectedly ({error}). What was finished is returned; explain the rows in `unfinished` "
+            "with n_jobs=1 to see which one ends it.",
+            UserWarning,
+            stacklevel=3,
+        )
     finally:
         bar.close()
     finished = sorted(done)
@@ -94,7 +104,8 @@ def _read(explainer: Explainer, X: Any, on_error: str) -> tuple[list[Task], list
         try:
             tasks.append((position, _encoded(explainer, row)[0]))
         except (DataError, DataTypeError) as error:
-            tasks.append((position, error))
+            # it was read as a frame of one row
+            tasks.append((position, type(error)(str(error).replace("in row 0 ", f"in row {position} "))))
     return tasks, labels
 
 

@@ -62,13 +62,13 @@ class MOCExplainer(Explainer):
     p_recombination, p_recombination_feature : float
         How likely a pair of parents is recombined, and each feature of it.
     p_mutation, p_mutation_feature : float
-        How likely a child is mutated, and each feature of it.
+        How likely a child is mutated, and each feature of it; with kept="importance" the latter goes by importance.
     p_reset : float
         How likely each feature of a child is then put back to x.
     epsilon : float or None
         Rows whose score is farther than this from the goal rank behind all others. None for no such rule.
     patience : int or None
-        How many generations may pass without a row, nearer to the goal than x, that no row evaluated so far dominates.
+        How many generations may pass without a row, nearer to the goal than x, that no row of the evolution dominates.
         None for any number.
     n_neighbours : int
         Real rows that the distance is taken to.
@@ -329,14 +329,19 @@ def history(problem: Problem, evolution: Evolution) -> dict[str, Any]:
     """What became of the search, by generation from the first one, as JSON types.
 
     "best" and "mean" are those of each objective in the population. "hypervolume" is that of all counterfactuals found
-    so far, in proximity, sparsity, implausibility and the user's own objectives, with all ones as the reference. The
-    forest's measure counts as the share of real rows that are at least as plausible. The user's own distance and
-    objectives run from 0 to 1 over all rows evaluated.
+    so far, those on the ICE curves included, in proximity, sparsity, implausibility and the user's own objectives, with
+    all ones as the reference. The forest's measure counts as the share of real rows that are at least as plausible. The
+    user's own distance and objectives run from 0 to 1 over all rows evaluated.
     """
     names = ("validity", *problem.objective_names)
     past = [evolution.objectives[population] for population in evolution.populations]
+    rows, scores = problem.ledger()
+    good = problem.is_counterfactual(rows, scores)
+    n_before = len(rows) - len(evolution.rows)  # the ledger begins with what was evaluated before the evolution
+    objectives = np.concatenate([problem.objectives(rows[:n_before]), evolution.objectives[:, 1:]])
+    scaled = _scaled(problem, objectives)
     volumes = evolution.hypervolumes(
-        _scaled(problem, evolution.objectives[:, 1:]), np.ones(len(names) - 1), evolution.objectives[:, 0] == 0.0
+        scaled[n_before:], np.ones(len(names) - 1), good[n_before:], scaled[:n_before][good[:n_before]]
     )
     return {
         "generation": list(range(len(past))),

@@ -25,7 +25,7 @@ f is the score of a class that is wanted as such, and minus the distance to the 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar, Self
 
@@ -119,16 +119,30 @@ class NICEExplainer(Explainer):
         check_choice("only_correct", self.only_correct, (False, True))
         check_int("n_neighbours", self.n_neighbours, 1)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, ordered: Mapping[Hashable, Sequence[Any]] | None = None) -> Self:
         """As in `Explainer`; `y` is needed with `only_correct` too."""
         self._check_parameters()
         if self.only_correct and y is None:
             raise DataError("`only_correct` needs the observed classes: call `fit(X, y)`.")
         fitted = copy.copy(self)  # so that a failure leaves this one as it was
-        super(NICEExplainer, fitted).fit(X, y)
+        super(NICEExplainer, fitted).fit(X, y, ordered=ordered)
         fitted.correct_ = _is_correct(fitted.background_, y) if self.only_correct else None
         self.__dict__.update(fitted.__dict__)
         return self
+
+    def fit_like(self, other: Explainer) -> Self:
+        """As in `Explainer`; with `only_correct` the other one must be a NICE that knows y."""
+        correct = getattr(other, "correct_", None)
+        if self.only_correct and correct is None:
+            raise ParameterError("`only_correct` needs y, which the other explainer does not know. Call `fit(X, y)`.")
+        super().fit_like(other)
+        self.correct_ = correct if self.only_correct else None
+        return self
+
+    def _set_fitted(self, background: Background, seed: int) -> None:
+        super()._set_fitted(background, seed)
+        self.correct_ = None
+        self._autoencoder: Autoencoder | None = None  # trained when first needed
 
     def _extra_arrays(self) -> dict[str, np.ndarray]:
         correct = getattr(self, "correct_", None)
@@ -146,11 +160,9 @@ class NICEExplainer(Explainer):
     def reconstruction_error(self, rows: np.ndarray) -> np.ndarray:
         """The autoencoder's error on encoded rows, shape (n,); it is fitted when it is first needed."""
         background = self._fitted()
-        known = getattr(self, "_autoencoder", None)
-        if known is None or known[0] is not background:
-            known = background, Autoencoder.fit(background.schema, background.matrix, self.seed_)
-            self._autoencoder = known
-        return known[1].error(rows)
+        if self._autoencoder is None:
+            self._autoencoder = Autoencoder.fit(background.schema, background.matrix, self.seed_)
+        return self._autoencoder.error(rows)
 
     def _search(self, problem: Problem) -> np.ndarray | None:
         goal, background = problem.goal, problem.background

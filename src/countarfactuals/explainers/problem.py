@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from countarfactuals.constraints import Limits
+from countarfactuals.constraints.parts import in_order_of
 from countarfactuals.exceptions import ModelError
 from countarfactuals.explainers.background import Background, canonical
 from countarfactuals.objectives import Gower, changed, sparsity
@@ -52,6 +53,7 @@ class Problem:
     cost : the method's own cost of being implausible; None for minus the forest's measure.
     least_measure : the forest's measure that a row needs.
     allow_real_rows : whether a row of the data may be handed out.
+    only_real_rows : whether the method can find nothing but rows of the data.
 
     `record` is the history of a search by generations, in JSON types, if it has one.
     """
@@ -69,8 +71,10 @@ class Problem:
     cost: Cost | None = None
     least_measure: float = -math.inf
     allow_real_rows: bool = True
+    only_real_rows: bool = False
     _rows: list[np.ndarray] = field(default_factory=list, init=False)
     _scores: list[np.ndarray] = field(default_factory=list, init=False)
+    _known: dict[bytes, np.ndarray] = field(default_factory=dict, init=False)
     record: dict[str, Any] = field(default_factory=dict, init=False)
     n_evaluated: int = field(default=0, init=False)
     found: bool = field(default=False, init=False)
@@ -91,26 +95,37 @@ class Problem:
         return self.n_evaluated >= (self.budget if self.found else self._give_up_at)
 
     def evaluate(self, rows: np.ndarray, objectives: np.ndarray | None = None) -> np.ndarray:
-        """Scores of rows, of the first ones if the budget does not allow all; `objectives` if they are known."""
-        rows = self.background.representable(np.array(rows[: self.left]))
-        known = None if objectives is None else objectives[: len(rows)]
-        before = max(self._give_up_at - self.n_evaluated, 0)
-        if self.found or len(rows) < before:
-            return self._evaluate(rows, known)
-        first = self._evaluate(rows[:before], None if known is None else known[:before])
-        if not self.found:
-            raise GiveUp
-        return np.concatenate([first, self._evaluate(rows[before:], None if known is None else known[before:])])
+        """Scores of rows, of the first ones if the budget does not allow all; `objectives` if they are known.
 
-    def _evaluate(self, rows: np.ndarray, objectives: np.ndarray | None) -> np.ndarray:
-        scores = self.background.predictor.scores(rows)
+        A row that the model was asked about before costs nothing.
+        """
+        rows = self.background.representable(rows)
+        keys = [row.tobytes() for row in canonical(rows)]
+        first = {key: i for i, key in reversed(list(enumerate(keys))) if key not in self._known}
+        new = sorted(first.values())
+        if len(new) > max(self.left, 0):
+            keys = keys[: new[max(self.left, 0)]]
+            new = new[: max(self.left, 0)]
+        self._ask(rows[new], None if objectives is None else objectives[new])
+        return np.array([self._known[key] for key in keys]).reshape(len(keys), self.background.predictor.n_scores)
+
+    def _ask(self, rows: np.ndarray, objectives: np.ndarray | None) -> None:
+        """Ask the model about new rows; give up where nothing was found and the rest of the budget is needed."""
+        before = len(rows) if self.found else min(max(self._give_up_at - self.n_evaluated, 0), len(rows))
+        self._note(rows[:before], None if objectives is None else objectives[:before])
+        if not self.found and self.n_evaluated >= self._give_up_at:
+            raise GiveUp
+        self._note(rows[before:], None if objectives is None else objectives[before:])
+
+    def _note(self, rows: np.ndarray, objectives: np.ndarray | None) -> None:
         if len(rows) == 0:
-            return scores
+            return
+        scores = self.background.predictor.scores(rows)
         self._rows.append(rows)
         self._scores.append(scores)
+        self._known.update((row.tobytes(), score) for row, score in zip(canonical(rows), scores, strict=True))
         self.n_evaluated += len(rows)
         self.found = self.found or bool(self.is_counterfactual(rows, scores, objectives).any())
-        return scores
 
     @property
     def _give_up_at(self) -> int:
@@ -143,12 +158,10 @@ class Problem:
         return good
 
     def ledger(self) -> tuple[np.ndarray, np.ndarray]:
-        """All rows that were evaluated, each once, in the order of their first evaluation, and their scores."""
+        """All rows that were evaluated, in this order, none twice, and their scores."""
         if not self._rows:
             return np.empty((0, len(self.x))), np.empty((0, self.background.predictor.n_scores))
-        rows, scores = np.concatenate(self._rows), np.concatenate(self._scores)
-        first = first_of_each(rows)
-        return rows[first], scores[first]
+        return np.concatenate(self._rows), np.concatenate(self._scores)
 
     def proximity(self, rows: np.ndarray) -> np.ndarray:
         """Distance to x, Gower's or the user's own."""
@@ -179,7 +192,8 @@ class Problem:
             return np.empty(0)
         schema = self.background.schema
         try:
-            values = np.asarray(function(schema.decode(rows), schema.decode(self.x[None])), np.float64)
+            frame = schema.decode(rows)
+            values = np.asarray(in_order_of(frame, function(frame, schema.decode(self.x[None]))), np.float64)
         except Exception as error:
             raise ModelError(
                 f"The objective {name!r} failed on {len(rows)} rows with {type(error).__name__}: {error}. It gets a "

@@ -1,8 +1,9 @@
-"""Rows that might be counterfactuals, made without asking the model: crossings and draws.
+"""Rows that might be counterfactuals, made without asking the model.
 
 - A *crossing* takes some cells of one row into another. Few cells are likelier than many: their number is uniform on
   the log scale.
 - A *draw* is FORGE: some features are redrawn jointly, given the others and the wanted outcome.
+- A *uniform row* has some features drawn uniformly from what the data's ranges and the constraints leave.
 
 Columns that must change together are one unit in both. Cells that the constraints forbid keep x's value, and changes
 beyond the most that are allowed are taken back at random.
@@ -19,6 +20,7 @@ from countarfactuals.arf.forest import Forest, some_trees
 from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.arf.sampling import draw_rows
 from countarfactuals.constraints import Limits
+from countarfactuals.constraints.parts import ExactlyOne
 from countarfactuals.explainers.problem import Problem
 from countarfactuals.objectives import changed
 
@@ -124,8 +126,45 @@ def admissible(problem: Problem, rows: np.ndarray) -> np.ndarray:
     over = np.flatnonzero(excess > 0)
     if len(over):
         unit = unit_of(problem.limits)
+        # a random order of the units, each as a whole: those are kept that end within the limit
         order = np.where(differs[over], problem.rng.random((len(over), rows.shape[1]))[:, unit], 2.0)
-        limit = np.sort(order, axis=1)[:, problem.limits.max_changed - 1]
-        taken_back = differs[over] & (order > limit[:, None])
+        n_until = (differs[over][:, None, :] & (order[:, None, :] <= order[:, :, None])).sum(axis=2)
+        taken_back = differs[over] & (n_until > problem.limits.max_changed)
         rows[over] = np.where(taken_back, problem.x, rows[over])
     return rows
+
+
+def uniform_rows(problem: Problem, n: int) -> np.ndarray:
+    """n rows of which some features are drawn uniformly and the others are x's; not yet checked for constraints."""
+    limits, rng, x = problem.limits, problem.rng, problem.x
+    rows = np.repeat(x[None], n, axis=0)
+    for j in np.flatnonzero(limits.may_change).tolist():
+        rows[:, j] = _uniform_cells(problem, j, n)
+    for part in limits.parts:
+        if isinstance(part, ExactlyOne):  # independent draws would seldom give just one 1
+            is_one = np.arange(len(part.columns)) == rng.integers(len(part.columns), size=(n, 1))
+            rows[:, part.columns] = np.where(is_one, part.one, part.zero)
+    unit = unit_of(limits)
+    units, place = np.unique(unit, return_inverse=True)
+    may = np.isin(units, unit[limits.may_change])
+    order = np.where(may, rng.random((n, len(units))), 2.0)
+    n_changed = rng.integers(1, min(limits.max_changed, int(may.sum())) + 1, (n, 1))
+    is_drawn = (np.argsort(np.argsort(order, axis=1), axis=1) < n_changed)[:, place]
+    return np.where(is_drawn, rows, x)
+
+
+def _uniform_cells(problem: Problem, j: int, n: int) -> np.ndarray:
+    """n values of a column that may replace x's own; x's own where there is none."""
+    background, limits, rng = problem.background, problem.limits, problem.rng
+    column = background.schema.columns[j]
+    if not column.is_number:
+        codes = background.distinct[j]
+        codes = codes[limits.allowed_values(j, codes) & (codes != problem.x[j])]
+        return rng.choice(codes, n) if len(codes) else np.full(n, problem.x[j])
+    low, high = max(background.low[j], limits.low[j]), min(background.high[j], limits.high[j])
+    if column.decimals is not None:
+        scale = 10.0**column.decimals
+        # 0.07 · 100 is a little more than 7: without rounding the first grid point would be lost
+        first, last = math.ceil(round(low * scale, 6)), math.floor(round(high * scale, 6))
+        return rng.integers(first, last + 1, n) / scale if first <= last else np.full(n, problem.x[j])
+    return rng.uniform(low, high, n) if low <= high else np.full(n, problem.x[j])

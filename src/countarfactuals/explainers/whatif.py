@@ -83,6 +83,9 @@ class WhatIfExplainer(Explainer):
     def _is_pareto(self) -> bool:
         return False
 
+    def _invents_rows(self) -> bool:
+        return False
+
     def _search(self, problem: Problem) -> None:
         background = problem.background
         order = by_closeness(problem, np.arange(len(background.matrix)))

@@ -32,6 +32,7 @@ from countarfactuals.schema import Schema
 TASKS = (BINARY, MULTICLASS, REGRESSION)
 _ROUNDING = 1e-6  # by how much a probability of single precision may leave [0, 1]
 _SUM_ROUNDING = 1e-3
+_CELLS_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def _answer(ask: Callable[[Any], Any], schema: Schema, matrix: np.ndarray, name:
     except Exception as error:
         message = textwrap.shorten(str(error), 300, placeholder=" …")
         raise ModelError(
-            f"The model ({name}) failed on {len(matrix)} row(s) with {type(error).__name__}: {message} It got the "
+            f"The model ({name}) failed on {len(matrix)} row(s) with {type(error).__name__}: {message}. It got the "
             f"{schema.backend} data that the explainer was fitted on, columns {listed(schema.names)}. Check that it is "
             "fitted and takes such rows, or pass a callable that prepares them."
         ) from error
@@ -196,9 +197,10 @@ def _raw_scores(ask: Callable[[Any], Any], schema: Schema, matrix: np.ndarray, n
     unusable = ~np.isfinite(raw)
     if unusable.any():
         row = int(np.argmax(unusable.any(axis=1)))
+        cells = {name: schema.decode_value(j, matrix[row, j]) for j, name in enumerate(schema.names[:_CELLS_SHOWN])}
         raise ModelError(
-            f"The model ({name}) returned {raw[unusable][0]} as a score in row {row} of {len(matrix)} (from 0). "
-            "Scores must be finite; check how it treats missing and extreme values."
+            f"The model ({name}) returned {raw[unusable][0]} as a score in row {row} of {len(matrix)} (from 0), which "
+            f"begins with {cells}. Scores must be finite; check how it treats missing and extreme values."
         )
     return raw
 

@@ -54,6 +54,8 @@ def _lines(result: Counterfactuals, is_single: bool) -> Iterator[tuple[str, str]
         yield "Time", f"{made['seconds']:.2f} s"
     if _is_count(made.get("training_rows")):
         yield "Rows of data", f"{made['training_rows']:,}"
+    if _is_count(made.get("compared_rows")):
+        yield "Typicality", f"by comparison with {made['compared_rows']:,} rows that the forest has not seen"
     yield from _forest(made.get("forest"))
     yield "Plausibility is", result.measure
 

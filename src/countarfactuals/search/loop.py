@@ -72,7 +72,13 @@ class Evolution:
             np.array([some.mean(axis=0) for some in values]).reshape(-1, m),
         )
 
-    def hypervolumes(self, values: np.ndarray, reference: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+    def hypervolumes(
+        self,
+        values: np.ndarray,
+        reference: np.ndarray,
+        which: np.ndarray | None = None,
+        before: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Hypervolume of all rows evaluated so far, by generation.
 
         Parameters
@@ -80,9 +86,10 @@ class Evolution:
         values : what counts of each row of the archive, minimised: the objectives, or some of them on another scale.
         reference : the point that bounds it.
         which : the rows that count, by archive position; None for all.
+        before : values of rows that were evaluated before the evolution began.
         """
         counts = np.ones(len(values), np.bool_) if which is None else which
-        volumes, front = [], values[:0]
+        volumes, front = [], values[:0] if before is None else before
         for number in range(len(self.populations)):
             front = np.concatenate([front, values[counts & (self.generation == number)]])
             front = front[nondominated(front)]
