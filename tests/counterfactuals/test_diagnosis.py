@@ -56,9 +56,12 @@ def test_without_the_result_what_is_known_is_said() -> None:
 @pytest.mark.parametrize(
     ("diagnosis", "parts"),
     [
-        (Diagnosis(0), ["no candidate could be made", "Try looser constraints"]),
+        (Diagnosis(0), ["no candidate could be made", "Try a larger `max_evaluations`"]),
+        (Diagnosis(0, is_spent=False), ["no candidate could be made", "Try looser constraints, or data that varies"]),
+        (Diagnosis(9, 9, n_real=1), ["1 row of the data reaches the target and breaks nothing.", "Try another method"]),
+        (Diagnosis(9, 9, n_real=2), ["2 rows of the data reach the target and break nothing."]),
         (Diagnosis(1, 1), ["among 1 candidate.", "None of them reaches the target.", "Try a target that is easier"]),
-        (Diagnosis(9, 0, {"fixed: age": 9}), ["9 break 'fixed: age'.", "No single constraint is to blame"]),
+        (Diagnosis(9, 0, {"fixed: age": 9}), ["9 break 'fixed: age'.", "No single constraint was found to be"]),
         (
             Diagnosis(9, 3, lifting={"fixed: age": 1}),
             ["Lifting the constraint 'fixed: age' would give 1 counterfactual."],
