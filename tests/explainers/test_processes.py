@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
 
+import cloudpickle
+import numpy as np
+import pandas as pd
 import pytest
+
+from countarfactuals import AdversarialRandomForest, ARFExplainer, Constraints
+from countarfactuals.explainers.many import Request, _explain_there
 
 SCRIPT = """
 import sys, time
@@ -55,6 +62,20 @@ def test_an_interrupt_of_several_processes_returns_what_is_finished():
     assert done > 0
     assert unfinished > 0
     assert done + unfinished == 200
+
+
+def test_a_row_is_not_begun_when_it_is_too_late(tmp_path):
+    data = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 2)), columns=list("ab"))
+    forest = AdversarialRandomForest(n_estimators=2, min_samples_leaf=20)
+    explainer = ARFExplainer(lambda frame: frame["a"], density=forest, max_evaluations=50, random_state=1).fit(data)
+    path = tmp_path / "request"
+    path.write_bytes(cloudpickle.dumps(Request(explainer, (1, 2), Constraints(), "raise")))
+    row = explainer.background_.matrix[0]
+    assert _explain_there(str(path), 7, row, time.time() - 1) == (7, None)
+    position, result = _explain_there(str(path), 7, row, math.inf)
+    assert position == 7
+    assert result is not None
+    assert result.status in ("found", "already")
 
 
 def test_the_time_budget_of_several_processes():

@@ -6,6 +6,7 @@ to each process once, through a file that exists as long as the call.
 
 from __future__ import annotations
 
+import math
 import pickle
 import sys
 import tempfile
@@ -58,13 +59,12 @@ def explain_rows(
     """Explain every row of a frame."""
     tasks, labels = _read(request.explainer, X, request.on_error)
     _check_request(request)
-    deadline = None if time_budget is None else time.monotonic() + time_budget
     done: dict[int, Counterfactuals] = {}
     bar = tqdm(total=len(tasks), disable=not (progress and _is_watched()), unit="row", desc="explaining")
     workers = min(effective_n_jobs(n_jobs), len(tasks))
     try:
         results = _one_by_one if workers <= 1 else _in_processes
-        for position, result in results(request, _Tasks(tasks, deadline), workers):
+        for position, result in results(request, _Tasks(tasks, time_budget), workers):
             done[position] = result
             bar.update()
     except KeyboardInterrupt:
@@ -148,7 +148,7 @@ def _in_processes(request: Request, tasks: _Tasks, workers: int) -> Iterator[Ans
             with threadpool_limits(n_threads):
                 while True:
                     for position, row in islice(tasks, _AHEAD * (workers - 1) - len(sent)):
-                        sent.add(executor.submit(_explain_there, path, position, row))
+                        sent.add(executor.submit(_explain_there, path, position, row, tasks.latest))
                     own = next(tasks, None)
                     if own is not None:
                         yield own[0], explain_one(request, own[1])
@@ -156,11 +156,11 @@ def _in_processes(request: Request, tasks: _Tasks, workers: int) -> Iterator[Ans
                         return
                     else:
                         wait(sent, return_when=FIRST_COMPLETED)
-                    if tasks.is_too_late:
-                        sent -= {future for future in sent if future.cancel()}
                     for future in [future for future in sent if future.done()]:
                         sent.remove(future)
-                        yield future.result()
+                        position, result = future.result()
+                        if result is not None:
+                            yield position, result
         except BaseException:  # an error, or Ctrl-C: nothing is to go on behind the user's back
             executor.shutdown(wait=False, kill_workers=True)
             raise
@@ -178,24 +178,24 @@ def _pickled(sent: Any) -> bytes:
 class _Tasks:
     """The tasks as long as there is time to begin one."""
 
-    def __init__(self, tasks: list[Task], deadline: float | None) -> None:
-        self._left, self._deadline = iter(tasks), deadline
-
-    @property
-    def is_too_late(self) -> bool:
-        return self._deadline is not None and time.monotonic() >= self._deadline
+    def __init__(self, tasks: list[Task], time_budget: float | None) -> None:
+        self._left = iter(tasks)
+        # by the clock on the wall, which processes share
+        self.latest = math.inf if time_budget is None else time.time() + time_budget
 
     def __iter__(self) -> Iterator[Task]:
         return self
 
     def __next__(self) -> Task:
-        if self.is_too_late:
+        if time.time() >= self.latest:
             raise StopIteration
         return next(self._left)
 
 
-def _explain_there(path: str, position: int, row: Row) -> Answer:
-    """Explain in a process of its own, which reads the request once."""
+def _explain_there(path: str, position: int, row: Row, latest: float) -> tuple[int, Counterfactuals | None]:
+    """Explain in a process of its own, which reads the request once; None if it is too late to begin."""
+    if time.time() >= latest:
+        return position, None
     if path not in _LOADED:
         _LOADED.clear()
         _LOADED[path] = cloudpickle.loads(Path(path).read_bytes())

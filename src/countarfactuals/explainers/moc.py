@@ -35,7 +35,7 @@ from countarfactuals.parameters import RandomState, check_choice, check_float, c
 from countarfactuals.search import Evolution, evolve, sbx
 
 _METHODS = {"independent": "moc", "ctree": "mocctree", "arf": "mocarf"}
-_ETA = 5.0  # how near recombined real numbers stay to those of their parents
+_ETA = 20.0  # how near recombined real numbers stay to those of their parents
 _PROBABILITIES = ("p_recombination", "p_recombination_feature", "p_mutation", "p_mutation_feature", "p_reset")
 
 

@@ -1,0 +1,120 @@
+"""Mutations of MOC: the trees that a forest draws from, and the order in which conditional trees draw."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from countarfactuals import AdversarialRandomForest
+from countarfactuals.constraints import as_constraints
+from countarfactuals.explainers.ctree import ConditionalTrees
+from countarfactuals.explainers.moc import MOCCTREEExplainer
+from countarfactuals.explainers.mutation import ByForest, ByTrees
+from countarfactuals.explainers.problem import Problem
+from countarfactuals.explainers.space import Space
+
+N, TREES = 400, 30
+
+
+@cache
+def table() -> pd.DataFrame:
+    """a and b are the same, c is noise, d is a number that tells the outcome."""
+    rng = np.random.default_rng(4)
+    a = rng.choice(["no", "yes"], N)
+    return pd.DataFrame({"a": a, "b": a, "c": rng.choice(["p", "q"], N), "d": rng.normal(0.0, 1.0, N)})
+
+
+def good(frame: pd.DataFrame) -> np.ndarray:
+    return 1 / (1 + np.exp(-frame["d"].to_numpy()))
+
+
+@cache
+def explainer() -> MOCCTREEExplainer:
+    forest = AdversarialRandomForest(n_estimators=TREES, min_samples_leaf=20)
+    return MOCCTREEExplainer(good, classes=("bad", "good"), density=forest, random_state=0).fit(table())
+
+
+def problem_of(**constraints: Any) -> Problem:
+    x = {"a": "no", "b": "no", "c": "p", "d": -1.0}
+    return explainer().problem(explainer().encode_row(x), "good", as_constraints(constraints))
+
+
+@cache
+def trees() -> ConditionalTrees:
+    return explainer()._conditional_trees()
+
+
+def test_conditional_trees_draw_in_random_order():
+    """Where a and b disagree, the one that is drawn first takes over the other, and then both agree."""
+    problem = problem_of()
+    mutate = ByTrees(problem, Space.of(problem), trees())
+    rows = np.tile([0.0, 1.0, 0.0, -1.0], (20, 1))
+    chosen = np.tile([True, True, False, False], (20, 1))
+    ends = []
+    for _ in range(40):
+        new = mutate(rows, chosen)
+        assert (new[:, 0] == new[:, 1]).all()
+        assert len(set(new[:, 0])) == 1  # one order for a call
+        ends.append(int(new[0, 0]))
+    assert 8 <= sum(ends) <= 32  # a coin of 40 throws leaves these bounds once in 20,000 seeds
+
+
+def test_a_conditional_draw_sees_what_was_drawn_before_in_its_row():
+    """c is free noise: it has both levels, while a and b go on to agree row by row."""
+    problem = problem_of()
+    mutate = ByTrees(problem, Space.of(problem), trees())
+    mixed = np.tile([[0.0, 1.0, 0.0, -1.0], [1.0, 0.0, 0.0, -1.0]], (100, 1))
+    new = mutate(mixed, np.tile([True, True, True, False], (200, 1)))
+    assert (new[:, 0] == new[:, 1]).all()
+    assert set(new[:, 0]) == {0.0, 1.0}
+    assert 0.3 < new[:, 2].mean() < 0.7
+    # the second of each pair disagrees with the first
+    assert (new[0::2, 0] != new[1::2, 0]).all()
+
+
+@pytest.mark.parametrize("tenth", range(3))
+def test_every_call_draws_from_the_next_trees(tenth):
+    """Of thirty trees ten draw at a time. Where only these ten have weight, other calls find the rows impossible."""
+    problem = problem_of()
+    mutate = ByForest(problem, Space.of(problem))
+    starts = problem.background.plausibility.forest.forest_.leaf_start
+    log_weight = np.full(len(mutate.leaves.log_weight), -np.inf)
+    some = slice(starts[10 * tenth], starts[10 * tenth + 10])
+    log_weight[some] = mutate.leaves.log_weight[some]
+    mutate.leaves = mutate.leaves._replace(log_weight=log_weight)
+    rows = np.tile(problem.x, (5, 1))
+    chosen = np.tile([False, False, False, True], (5, 1))
+    n_drawn = [len(mutate(rows, chosen)) for _ in range(6)]
+    assert n_drawn == [5 if call % 3 == tenth else 0 for call in range(6)]
+
+
+def test_rows_without_chosen_cells_come_back_as_they_are():
+    problem = problem_of()
+    rows = np.tile(problem.x, (6, 1))
+    rows[:, 3] = np.arange(6) / 10
+    chosen = np.zeros(rows.shape, np.bool_)
+    chosen[3:, 3] = True
+    new = ByForest(problem, Space.of(problem))(rows, chosen)
+    np.testing.assert_array_equal(new[:3], rows[:3])
+    assert len(new) == 6
+    assert (new[3:, 3] != rows[3:, 3]).all()
+    np.testing.assert_array_equal(new[3:, :3], rows[3:, :3])
+
+
+def test_forest_draws_have_the_outcome_and_one_of_the_dummies():
+    rng = np.random.default_rng(1)
+    job = rng.integers(0, 3, N)
+    data = table()[["d"]].assign(**{f"job{k}": (job == k).astype(int) for k in range(3)})
+    forest = AdversarialRandomForest(n_estimators=10, min_samples_leaf=20)
+    one = MOCCTREEExplainer(good, classes=("bad", "good"), density=forest, random_state=0).fit(data)
+    said = as_constraints({"exactly_one": [["job0", "job1", "job2"]]})
+    problem = one.problem(one.encode_row({"d": -1.0, "job0": 1, "job1": 0, "job2": 0}), "good", said)
+    rows = np.tile(problem.x, (300, 1))
+    new = ByForest(problem, Space.of(problem))(rows, np.ones(rows.shape, np.bool_))
+    assert (new[:, 1:].sum(axis=1) == 1).all()
+    assert (new[:, 1:].mean(axis=0) > 0.15).all()
+    assert (new[:, 0] > 0).mean() > 0.75
