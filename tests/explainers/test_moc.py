@@ -481,8 +481,9 @@ def searched(cls: type[MOCExplainer], **own: Any) -> tuple[Any, Problem]:
 
 
 @every_class
-def test_the_last_hypervolume_is_that_of_all_counterfactuals_found(cls):
-    explainer, problem = searched(cls)
+@pytest.mark.parametrize("initial", ["icecurve", "random"])
+def test_the_last_hypervolume_is_that_of_all_counterfactuals_found(cls, initial):
+    explainer, problem = searched(cls, initial=initial)
     history = problem.record
     assert json.loads(json.dumps(history)) == history
     rows, scores = problem.ledger()
@@ -493,7 +494,8 @@ def test_the_last_hypervolume_is_that_of_all_counterfactuals_found(cls):
     assert history["hypervolume"][-1] == pytest.approx(moocore.hypervolume(values, ref=np.ones(3)))
     assert history["generation"] == list(range(len(history["hypervolume"])))
     assert (np.diff(history["hypervolume"]) >= 0).all()
-    assert history["hypervolume"][-1] > history["hypervolume"][0]
+    # curves alone may be as good as it gets on so small a problem
+    assert initial == "icecurve" or history["hypervolume"][-1] > history["hypervolume"][0]
 
 
 def test_history_tells_the_best_and_mean_of_every_objective():
