@@ -175,7 +175,7 @@ def _answer(ask: Callable[[Any], Any], schema: Schema, matrix: np.ndarray, name:
     try:
         return ask(frame)
     except Exception as error:
-        message = textwrap.shorten(str(error), 300, placeholder=" …")
+        message = textwrap.shorten(str(error), 300, placeholder=" …").rstrip(".")
         raise ModelError(
             f"The model ({name}) failed on {len(matrix)} row(s) with {type(error).__name__}: {message}. It got the "
             f"{schema.backend} data that the explainer was fitted on, columns {listed(schema.names)}. Check that it is "
