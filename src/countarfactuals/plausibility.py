@@ -53,6 +53,14 @@ class Plausibility:
         """Log p̂ of each row of features: the log of the trees' mean density, whatever the measure is."""
         return np.concatenate([log_sum_columns(self._tree_log_weights(some)) for some in _blocks(rows)])
 
+    def both(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The measure of each row and its log density, by one walk."""
+        parts = [self._tree_log_weights(some) for some in _blocks(rows)]
+        return (
+            np.concatenate([self._summary(per_tree) for per_tree in parts]),
+            np.concatenate([log_sum_columns(per_tree) for per_tree in parts]),
+        )
+
     def _tree_log_weights(self, rows: np.ndarray) -> np.ndarray:
         return tree_log_weights(self.forest.forest_, self._leaves, self._points(rows))
 

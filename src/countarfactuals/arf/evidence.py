@@ -378,7 +378,8 @@ def _reach_some(forest, log_weight, evidence, tree, visitor, visited):  # type: 
                 x = value[i, np.uint64(j)]
                 go_left, go_right = x <= threshold[node], x > threshold[node]
                 if not (go_left | go_right):  # no point at a cut: a NaN on one side
-                    if kind[i, np.uint64(j)] == FREE:
+                    asked = kind[i, np.uint64(j)]
+                    if asked in (FREE, PRESENT):
                         go_left = go_right = True
                     else:
                         go_left, go_right = _open_branches(forest, evidence, i, node)

@@ -48,10 +48,9 @@ def answer(
     background = problem.background
     predictor, plausibility = background.predictor, background.plausibility
     rows, scores, objectives = _counterfactuals(problem, chosen, is_pareto)
-    measure = -objectives[:, 2] if problem.cost is None else plausibility(rows)
+    measure, log_density = plausibility.both(np.concatenate([rows, problem.x[None]]))
     typicality = plausibility.typicality(measure)
-    order = _order(objectives, typicality, settings["trade_off"])
-    x_measure = plausibility(problem.x[None])
+    order = _order(objectives, typicality[:-1], settings["trade_off"])
     values = {name: objectives[order, k] for k, name in enumerate(problem.objective_names)}
     return Counterfactuals(
         schema=background.schema,
@@ -66,10 +65,10 @@ def answer(
         x_label=predictor.labels(problem.x_scores[None])[0],
         labels=tuple(predictor.labels(scores[order])),
         objectives={"validity": problem.goal.distance(scores[order]), **values},
-        log_density=plausibility.log_density(rows[order]),
-        x_log_density=float(plausibility.log_density(problem.x[None])[0]),
+        log_density=log_density[order],
+        x_log_density=float(log_density[-1]),
         typicality=typicality[order],
-        x_typicality=float(plausibility.typicality(x_measure)[0]),
+        x_typicality=float(typicality[-1]),
         is_real_row=background.is_real(rows[order]),
         notes=_notes(problem, settings["outcome"], len(rows)),
         diagnosis=None if problem.is_solved or len(rows) else diagnose(problem),

@@ -115,7 +115,8 @@ def _freedom(problem: Problem, leaves: LeafTable, j: int) -> tuple[int, list[tup
         return ANY_OF, [(float(code), float(code)) for code in np.flatnonzero(levels)]
     if leaves.number_of[j] >= 0 and (limits.low[j] > -np.inf or limits.high[j] < np.inf):
         return INTERVALS, [(float(limits.low[j]), float(limits.high[j]))]
-    return (FREE if limits.can_be_missing[j] else PRESENT), []
+    has_missing = leaves.missing_of[j] >= 0  # where none was seen, none is drawn
+    return (PRESENT if has_missing and not limits.can_be_missing[j] else FREE), []
 
 
 def admissible(problem: Problem, rows: np.ndarray) -> np.ndarray:
