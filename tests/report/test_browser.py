@@ -331,8 +331,11 @@ def test_pictures_are_shown(browser: Any, tmp_path: Path) -> None:
     _resize(browser, 1200)
     _forget_logs(browser)
     browser.get(path.as_uri())
-    sizes = browser.execute_script(
-        "return Array.from(document.images).map((one) => [one.complete, one.naturalWidth, one.clientWidth])"
+    # a busy machine may still be decoding them
+    sizes = browser.execute_async_script(
+        "const done = arguments[0], all = Array.from(document.images);"
+        "Promise.allSettled(all.map((one) => one.decode())).then("
+        "() => done(all.map((one) => [one.complete, one.naturalWidth, one.clientWidth])))"
     )
     assert len(sizes) == 5
     assert all(complete and natural > 100 and width > 300 for complete, natural, width in sizes)
