@@ -175,17 +175,27 @@ def with_shortcuts(table: LeafTable) -> LeafTable:
     is_few = n_levels <= _FEW_LEVELS
     width = np.where(is_few, n_levels, 0)
     few_start = np.where(is_few, np.cumsum(width) - width, -1)
-    few_logp = np.repeat(table.rest_logp, width, axis=1)
-    cell = np.repeat(np.arange(len(table.level_start) - 1), np.diff(table.level_start))
-    leaf, category = np.divmod(cell, max(len(n_levels), 1))
-    kept = is_few[category]
-    few_logp[leaf[kept], few_start[category[kept]] + table.level[kept]] = table.level_logp[kept]
+    few_logp = np.empty((len(table.log_weight), int(width.sum())))
+    _spread_levels(table.level_start, table.level, table.level_logp, table.rest_logp, few_start, width, few_logp)
     return table._replace(
         inverse=1.0 / table.sigma,
         log_norms=table.log_norm.sum(axis=1),
         few_start=few_start,
         few_logp=few_logp,
     )
+
+
+@njit(nogil=True, cache=True)
+def _spread_levels(level_start, level, level_logp, rest_logp, few_start, width, few_logp):  # type: ignore[no-untyped-def]
+    """Write the log probability of every level of the small categories to its place."""
+    n_leaves, n_categories = rest_logp.shape
+    for leaf in range(n_leaves):
+        for c in range(n_categories):
+            if few_start[c] >= 0:
+                few_logp[leaf, few_start[c] : few_start[c] + width[c]] = rest_logp[leaf, c]
+                cell = leaf * n_categories + c
+                for k in range(level_start[cell], level_start[cell + 1]):
+                    few_logp[leaf, few_start[c] + level[k]] = level_logp[k]
 
 
 def _ranges(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
