@@ -180,6 +180,13 @@ def _nearest_around(rows, own, data, distance, scale, weight, k):  # type: ignor
     return best
 
 
+def canonical(rows: np.ndarray) -> np.ndarray:
+    """Rows whose equal cells have equal bytes: one zero, one NaN."""
+    rows = np.ascontiguousarray(rows, np.float64) + 0.0
+    rows[np.isnan(rows)] = np.nan
+    return rows
+
+
 def changed(rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Which cells differ from x, (n, p); two missing cells do not."""
     return (rows != x) & ~(np.isnan(rows) & np.isnan(x))

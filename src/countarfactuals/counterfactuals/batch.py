@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 
 from countarfactuals.counterfactuals import frames, overview, storage
+from countarfactuals.counterfactuals.reportable import Reportable
 from countarfactuals.counterfactuals.result import Counterfactuals
 from countarfactuals.exceptions import DataError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CounterfactualsBatch(Sequence[Counterfactuals]):
+class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
     """One result per row.
 
     Parameters
@@ -125,33 +126,6 @@ class CounterfactualsBatch(Sequence[Counterfactuals]):
         frame = pd.DataFrame(lines, columns=names)
         frame.index = pd.Index(list(self.index), name="row", tupleize_cols=False)
         return frame.astype({"n_found": np.int64} | dict.fromkeys(names[2:], np.float64))
-
-    def to_html(
-        self,
-        explainer: Any = None,
-        *,
-        title: str | None = None,
-        k: int = 3,
-        units: Mapping[Hashable, Any] | None = None,
-        rows: Any = "rows",
-        outcome: str | None = None,
-        prefer: str | Mapping[str, float] | None = None,
-        pictures: bool = True,
-    ) -> str:
-        """A report as one HTML document; for the parameters see `countarfactuals.report.to_html`."""
-        from countarfactuals.report import to_html
-
-        return to_html(
-            self,
-            explainer,
-            title=title,
-            k=k,
-            units=units,
-            rows=rows,
-            outcome=outcome,
-            prefer=prefer,
-            pictures=pictures,
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON types, with the name and version of the format."""

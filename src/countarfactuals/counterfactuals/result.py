@@ -19,6 +19,7 @@ import pandas as pd
 
 from countarfactuals.counterfactuals import display, frames, select, storage
 from countarfactuals.counterfactuals.diagnosis import Diagnosis, read_only
+from countarfactuals.counterfactuals.reportable import Reportable
 from countarfactuals.exceptions import DataError, ParameterError, listed
 from countarfactuals.objectives import changed
 from countarfactuals.schema import Schema
@@ -27,7 +28,7 @@ STATUSES = ("found", "already", "none", "error")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counterfactuals:
+class Counterfactuals(Reportable):
     """Counterfactuals of one row, with all that is known of them.
 
     Parameters
@@ -289,33 +290,6 @@ class Counterfactuals:
 
         return describe(
             self, k, units=units, rows=rows, outcome=outcome, prefer=prefer, diversity=diversity, format=format
-        )
-
-    def to_html(
-        self,
-        explainer: Any = None,
-        *,
-        title: str | None = None,
-        k: int = 3,
-        units: Mapping[Hashable, Any] | None = None,
-        rows: Any = "rows",
-        outcome: str | None = None,
-        prefer: str | Mapping[str, float] | None = None,
-        pictures: bool = True,
-    ) -> str:
-        """A report as one HTML document; for the parameters see `countarfactuals.report.to_html`."""
-        from countarfactuals.report import to_html
-
-        return to_html(
-            self,
-            explainer,
-            title=title,
-            k=k,
-            units=units,
-            rows=rows,
-            outcome=outcome,
-            prefer=prefer,
-            pictures=pictures,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.evidence import ANY_OF, INTERVALS, Evidence
 from countarfactuals.arf.truncnorm import log_interval_mass
 from countarfactuals.exceptions import DataError
-from countarfactuals.objectives import Gower
+from countarfactuals.objectives import Gower, canonical
 from countarfactuals.plausibility import Plausibility
 from countarfactuals.prediction import Goal, Predictor
 from countarfactuals.schema import Column, Kind, Schema, free_name
@@ -172,10 +172,3 @@ def _wanted_levels(predictor: Predictor, goal: Goal) -> np.ndarray:
         return np.arange(n_classes, dtype=np.float64)  # a range in the middle: which classes lead there depends on x
     wants_it = goal.wins or goal.low + goal.high >= 1.0
     return np.array([code for code in range(n_classes) if (code == position) == wants_it], np.float64)
-
-
-def canonical(rows: np.ndarray) -> np.ndarray:
-    """Rows whose equal cells have equal bytes: one zero, one NaN."""
-    rows = np.ascontiguousarray(rows, np.float64) + 0.0
-    rows[np.isnan(rows)] = np.nan
-    return rows

@@ -35,13 +35,13 @@ from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.constraints.parts import ExactlyOne, Group, Pool
 from countarfactuals.exceptions import DataError, NotFittedError, ParameterError, listed
 from countarfactuals.explainers.autoencoder import Autoencoder
-from countarfactuals.explainers.background import Background, canonical
+from countarfactuals.explainers.background import Background
 from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.outcome import checked_outcome
 from countarfactuals.explainers.problem import Objective, Problem
 from countarfactuals.explainers.proposals import unit_of
 from countarfactuals.explainers.whatif import by_closeness
-from countarfactuals.objectives import changed
+from countarfactuals.objectives import canonical, changed
 from countarfactuals.parameters import RandomState, check_choice, check_int
 from countarfactuals.prediction.models import as_label
 

@@ -17,8 +17,8 @@ import numpy as np
 from countarfactuals.constraints import Limits
 from countarfactuals.constraints.parts import in_order_of
 from countarfactuals.exceptions import ModelError
-from countarfactuals.explainers.background import Background, canonical
-from countarfactuals.objectives import Gower, changed, sparsity
+from countarfactuals.explainers.background import Background
+from countarfactuals.objectives import Gower, canonical, changed, sparsity
 from countarfactuals.prediction import Goal
 
 _GIVE_UP_AT = 0.9  # of the budget: what is left is spent on finding out why nothing was found

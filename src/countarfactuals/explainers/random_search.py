@@ -14,10 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from countarfactuals.explainers.background import canonical
 from countarfactuals.explainers.base import Explainer
 from countarfactuals.explainers.problem import Problem
 from countarfactuals.explainers.proposals import admissible, uniform_rows
+from countarfactuals.objectives import canonical
 
 _BATCH, _POOLS = 100, 20  # rows per model call; pools that are drawn at most to fill one
 

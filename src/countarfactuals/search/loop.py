@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from countarfactuals.objectives import dominated_by, hypervolume, nondominated
+from countarfactuals.objectives import canonical, dominated_by, hypervolume, nondominated
 from countarfactuals.search.ranking import Distances, crowding, front_ranks, survivors, tournament
 
 _TRIES_TO_FILL, _TRIES_IN_ALL = 3, 10  # calls of `vary` for a full generation, and for anything new at all
@@ -200,16 +200,9 @@ def _children(evolution: Evolution, vary: Vary, n: int, known: set[bytes], rng: 
 def _unknown(rows: np.ndarray, known: set[bytes], most: int | None = None) -> np.ndarray:
     """The first `most` rows that are not known, each once; they become known."""
     new: list[int] = []
-    for i, row in enumerate(_canonical(rows)):
+    for i, row in enumerate(canonical(rows)):
         key = row.tobytes()
         if key not in known and (most is None or len(new) < most):
             known.add(key)
             new.append(i)
     return np.array(rows[new], np.float64)
-
-
-def _canonical(rows: np.ndarray) -> np.ndarray:
-    """Rows whose equal cells have equal bytes: one zero, one NaN."""
-    rows = np.ascontiguousarray(rows, np.float64) + 0.0
-    rows[np.isnan(rows)] = np.nan
-    return rows
