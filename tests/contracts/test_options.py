@@ -87,6 +87,12 @@ def test_more_plausible_is_more_typical(method: Method):
         order = np.argsort(judge(rows), kind="stable")
         assert (np.diff(result.typicality[order]) >= 0).all()
         np.testing.assert_allclose(result.log_density, judge.log_density(rows), rtol=1e-12)
+        if result.measure == judge.name:
+            np.testing.assert_allclose(result.objectives["plausibility"], -judge(rows), rtol=1e-12)
+        else:  # a cost of the method's own: the distance to the nearest real row
+            background = fitted(method.name).background_
+            nearest = background.gower.nearest(rows, background.matrix, 1)[0][:, 0]
+            np.testing.assert_allclose(result.objectives["plausibility"], nearest, atol=1e-12)
         np.testing.assert_array_equal(result.density_cost, np.exp(-np.exp(result.log_density)))
 
 
