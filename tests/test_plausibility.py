@@ -15,7 +15,7 @@ from scipy.stats import kstest
 from countarfactuals import MISSING, AdversarialRandomForest
 from countarfactuals.arf.evidence import INTERVALS, Evidence
 from countarfactuals.datasets import random_network
-from countarfactuals.plausibility import MEASURES, Plausibility, held_out_measure, measure
+from countarfactuals.plausibility import MEASURES, Plausibility, held_out_measure, measure, row_medians
 
 from .arf.twins import fit, leaf_log_weights, leaf_of, log_cell, mixed
 
@@ -189,6 +189,21 @@ def test_judge_works_in_blocks():
     many_values, many_shares = judge.judge(np.tile(rows, (60, 1)), in_leaf)
     np.testing.assert_array_equal(many_values, np.tile(values, 60))
     np.testing.assert_allclose(many_shares, np.tile(shares, 60), atol=1e-15)
+
+
+LOGS = st.one_of(st.floats(-1e3, 20), st.sampled_from([-math.inf, -3.0, -3.5, 0.0, -1e300, 1e300, -5e-324]))
+
+
+@given(st.integers(1, 9).flatmap(lambda m: st.lists(st.lists(LOGS, min_size=m, max_size=m), min_size=1, max_size=5)))
+def test_medians_equal_those_of_numpy_with_ties_and_infinite_values_too(rows):
+    np.testing.assert_array_equal(row_medians(np.array(rows)), np.median(rows, axis=1))
+
+
+@pytest.mark.parametrize("m", [10, 99, 100])
+def test_medians_of_many_trees_equal_those_of_numpy(m):
+    rng = np.random.default_rng(m)
+    values = np.concatenate([rng.normal(-5, 3, (200, m)) - rng.pareto(1, (200, m)), rng.integers(-3, 0, (200, m))])
+    np.testing.assert_array_equal(row_medians(values), np.median(values, axis=1))
 
 
 @pytest.mark.parametrize(("bounds", "cell"), [("local", 1e6), (None, math.nan)], ids=["impossible", "unknown"])

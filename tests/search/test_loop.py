@@ -263,7 +263,7 @@ def test_odd_populations_get_pairs() -> None:
 
     rng = np.random.default_rng(0)
     result = evolve(rng.random((5, 2)), zdt1, vary, n_generations=3, n_population=5, feature_distance=absolute, rng=rng)
-    assert seen == [6, 6, 6]
+    assert seen == [10, 10, 10]
     assert np.bincount(result.generation).tolist() == [5, 5, 5, 5]
 
 

@@ -11,9 +11,11 @@ import math
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from countarfactuals.arf.evidence import Evidence, log_sum_columns, tree_log_weights
+from countarfactuals.arf.evidence import Evidence
 from countarfactuals.arf.forest import Forest
 from countarfactuals.arf.leaves import LeafTable
+from countarfactuals.arf.walk import tree_log_weights
+from countarfactuals.arf.weigh import log_sum_columns
 
 _BLOCK = 1024  # conditions per task: many share one reading of the leaves, few enough to share out
 

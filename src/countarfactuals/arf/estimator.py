@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 from countarfactuals.arf.adversarial import Settings, train
 from countarfactuals.arf.archive import pack, unpack
 from countarfactuals.arf.density import log_density
-from countarfactuals.arf.evidence import FREE, POINT, PRESENT, Evidence, LeafWeights, leaf_weights
+from countarfactuals.arf.evidence import FREE, POINT, PRESENT, Evidence
 from countarfactuals.arf.expectation import expect_levels, expect_number
 from countarfactuals.arf.forest import Forest, Layout, with_columns
 from countarfactuals.arf.given import merge, parse_given
@@ -30,6 +30,7 @@ from countarfactuals.arf.leaves import LeafTable, fit_leaves
 from countarfactuals.arf.options import column_names, leaf_options, n_features_tried, n_rows_drawn
 from countarfactuals.arf.sampling import draw_rows, narrow, round_inside
 from countarfactuals.arf.storage import read_archive, write_archive
+from countarfactuals.arf.walk import LeafWeights, leaf_weights
 from countarfactuals.exceptions import (
     DataError,
     DensityWarning,

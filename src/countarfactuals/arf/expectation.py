@@ -13,9 +13,10 @@ import math
 import numpy as np
 from numba import njit
 
-from countarfactuals.arf.evidence import FREE, INTERVALS, IS_MISSING, POINT, log_alternative
+from countarfactuals.arf.evidence import FREE, INTERVALS, IS_MISSING, POINT
 from countarfactuals.arf.leaves import reaches
 from countarfactuals.arf.truncnorm import truncated_mean_
+from countarfactuals.arf.weigh import log_alternative
 
 
 @njit(nogil=True, cache=True)

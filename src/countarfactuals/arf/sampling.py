@@ -16,19 +16,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from numba import njit
 
-from countarfactuals.arf.evidence import (
-    ANY_OF,
-    FREE,
-    INTERVALS,
-    IS_MISSING,
-    POINT,
-    Evidence,
-    LeafWeights,
-    log_alternative,
-)
+from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, Evidence
 from countarfactuals.arf.forest import Forest
 from countarfactuals.arf.leaves import LeafTable, reaches
 from countarfactuals.arf.truncnorm import truncated_ppf_
+from countarfactuals.arf.walk import LeafWeights
+from countarfactuals.arf.weigh import log_alternative
 
 _BLOCK = 16_384  # rows per task; each block has a generator of its own, so threads do not change what is drawn
 

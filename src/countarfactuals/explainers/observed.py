@@ -14,8 +14,9 @@ from sklearn.utils.multiclass import type_of_target
 
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.density import log_density
-from countarfactuals.arf.evidence import POINT, leaf_weights
+from countarfactuals.arf.evidence import POINT
 from countarfactuals.arf.expectation import expect_number
+from countarfactuals.arf.walk import leaf_weights
 from countarfactuals.exceptions import DataError, listed
 from countarfactuals.explainers.outcome import checked_outcome
 from countarfactuals.parameters import check_choice

@@ -15,10 +15,11 @@ import math
 
 import numpy as np
 
-from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, PRESENT, Evidence, leaf_weights
+from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, PRESENT, Evidence
 from countarfactuals.arf.forest import Forest, some_trees
 from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.arf.sampling import draw_rows
+from countarfactuals.arf.walk import leaf_weights
 from countarfactuals.constraints import Limits
 from countarfactuals.constraints.parts import ExactlyOne
 from countarfactuals.explainers.problem import Problem

@@ -24,7 +24,8 @@ import numpy as np
 from countarfactuals.objectives import canonical, dominated_by, hypervolume, nondominated
 from countarfactuals.search.ranking import Distances, crowding, front_ranks, survivors, tournament
 
-_TRIES_TO_FILL, _TRIES_IN_ALL = 3, 10  # calls of `vary` for a full generation, and for anything new at all
+_SURPLUS = 2  # children per place: many are known already, and one call of `vary` is quicker than two
+_TRIES_TO_FILL, _TRIES_IN_ALL = 2, 10  # calls of `vary` for a full generation, and for anything new at all
 
 Evaluate = Callable[[np.ndarray], np.ndarray]
 Vary = Callable[[np.ndarray, np.random.Generator], np.ndarray]
@@ -190,7 +191,7 @@ def _children(evolution: Evolution, vary: Vary, n: int, known: set[bytes], rng: 
     parents, validity = evolution.rows[evolution.population], evolution.objectives[evolution.population, 0]
     rows = parents[:0]
     for n_tries in range(1, _TRIES_IN_ALL + 1):
-        chosen = tournament(validity, n + n % 2, rng)
+        chosen = tournament(validity, _SURPLUS * n, rng)
         rows = np.concatenate([rows, _unknown(vary(parents[chosen], rng), known, n - len(rows))])
         if len(rows) == n or (n_tries >= _TRIES_TO_FILL and len(rows)):
             break
