@@ -24,7 +24,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from countarfactuals import AdversarialRandomForest
 from countarfactuals.arf.forest import Layout, code_columns, grow_forest
-from countarfactuals.arf.leaves import AUTO, UNBOUNDED, LeafOptions, fit_leaves
+from countarfactuals.arf.leaf_fit import AUTO, UNBOUNDED, LeafOptions, fit_leaves
 from countarfactuals.datasets import random_network
 from countarfactuals.exceptions import DensityWarning
 

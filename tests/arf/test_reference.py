@@ -9,7 +9,8 @@ from countarfactuals.arf.density import log_density
 from countarfactuals.arf.evidence import POINT, Evidence
 from countarfactuals.arf.expectation import expect_levels, expect_number
 from countarfactuals.arf.forest import apply
-from countarfactuals.arf.leaves import GLOBAL, LOCAL, UNBOUNDED, LeafOptions, LeafTable, fit_leaves
+from countarfactuals.arf.leaf_fit import GLOBAL, LOCAL, UNBOUNDED, LeafOptions, fit_leaves
+from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.arf.sampling import draw_rows
 from countarfactuals.arf.truncnorm import log_interval_mass, truncated_logpdf, truncated_mean
 from countarfactuals.arf.walk import LeafWeights, leaf_weights

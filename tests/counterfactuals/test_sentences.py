@@ -13,18 +13,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from countarfactuals import ARFExplainer, Constraints, Target
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.counterfactuals import Counterfactuals, Diagnosis
-from countarfactuals.counterfactuals.sentences import (
-    HTML,
-    MARKDOWN,
-    TEXT,
-    describe,
-    number_texts,
-    positions,
-    score_texts,
-    situation,
-    typicality_sentence,
-    words_of,
-)
+from countarfactuals.counterfactuals.sentences import describe, positions, situation, typicality_sentence
+from countarfactuals.counterfactuals.spelling import number_texts, score_texts
+from countarfactuals.counterfactuals.vocabulary import HTML, MARKDOWN, TEXT, words_of
 from countarfactuals.exceptions import ParameterError
 
 from .examples import loans, result, wide

@@ -12,11 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from countarfactuals.explainers.ctree import (
-    ConditionalTree,
-    ConditionalTrees,
-    fit_conditional_trees,
-)
+from countarfactuals.explainers.ctree import ConditionalTree
+from countarfactuals.explainers.ctree_sampler import ConditionalTrees, fit_conditional_trees
 from countarfactuals.schema import Column, Kind, Schema
 
 from ..arf.twins import mixed

@@ -269,6 +269,14 @@ def test_features_are_put_back_as_often_as_asked():
     np.testing.assert_allclose(share, 0.4, atol=0.05)
 
 
+def test_features_are_mutated_after_some_are_put_back():
+    parents, x = far_parents(100), problem_of(shared()).x
+    rows = children(parents, p_reset=1.0, p_mutation=1.0)
+    assert len(rows) > 90
+    share = (rows != x)[:, [0, 5]].mean(axis=0)
+    np.testing.assert_allclose(share, 0.5, atol=0.2)  # p_mutation_feature
+
+
 def test_pairs_are_recombined_as_often_as_asked():
     parents = far_parents(200)
     a, b = parents[0::2], parents[1::2]

@@ -11,11 +11,12 @@ import pytest
 
 from countarfactuals import AdversarialRandomForest
 from countarfactuals.constraints import as_constraints
-from countarfactuals.explainers.ctree import ConditionalTrees
+from countarfactuals.explainers.ctree_sampler import ConditionalTrees
 from countarfactuals.explainers.moc import MOCCTREEExplainer
 from countarfactuals.explainers.mutation import ByForest, ByTrees
 from countarfactuals.explainers.problem import Problem
 from countarfactuals.explainers.space import Space
+from countarfactuals.objectives import changed
 
 N, TREES = 400, 30
 
@@ -118,3 +119,16 @@ def test_forest_draws_have_the_outcome_and_one_of_the_dummies():
     assert (new[:, 1:].sum(axis=1) == 1).all()
     assert (new[:, 1:].mean(axis=0) > 0.15).all()
     assert (new[:, 0] > 0).mean() > 0.75
+
+
+def test_a_forest_draws_no_more_cells_than_may_change():
+    """What is beyond is decided before the draw: a and b, drawn together or kept together, still agree."""
+    problem = problem_of(max_changed=2)
+    mutate = ByForest(problem, Space.of(problem))
+    rows = np.tile([1.0, 1.0, 1.0, 0.5], (200, 1))
+    new = mutate(rows, np.tile([False, False, False, True], (200, 1)))
+    n_changed = changed(new, problem.x).sum(axis=1)
+    assert n_changed.max() == 2
+    free = mutate(np.tile(problem.x, (200, 1)), np.ones((200, 4), np.bool_))
+    assert changed(free, problem.x).sum(axis=1).max() == 2
+    assert (free[:, 0] == free[:, 1]).mean() > 0.85  # in the data they are the same; if taken back after the draw, .6

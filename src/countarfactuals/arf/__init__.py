@@ -1,6 +1,6 @@
 """Adversarial random forests: a density of mixed tabular data, useful on its own.
 
-    matrix ─ adversarial ─ Forest ─ leaves ─ LeafTable ─ evidence ─ LeafWeights ─ density, sampling, expectation
+    matrix ─ adversarial ─ Forest ─ leaf_fit ─ LeafTable ─ evidence ─ LeafWeights ─ density, sampling, expectation
 
 `AdversarialRandomForest` is the estimator; `MISSING` is the condition that a cell is empty.
 """

@@ -25,8 +25,9 @@ from countarfactuals.arf.evidence import FREE, POINT, PRESENT, Evidence
 from countarfactuals.arf.expectation import expect_levels, expect_number
 from countarfactuals.arf.forest import Forest, Layout, with_columns
 from countarfactuals.arf.given import merge, parse_given
+from countarfactuals.arf.leaf_fit import fit_leaves
 from countarfactuals.arf.leaf_size import choose_leaf_size
-from countarfactuals.arf.leaves import LeafTable, fit_leaves
+from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.arf.options import column_names, leaf_options, n_features_tried, n_rows_drawn
 from countarfactuals.arf.sampling import draw_rows, narrow, round_inside
 from countarfactuals.arf.storage import read_archive, write_archive

@@ -20,7 +20,7 @@ from countarfactuals.arf.adversarial import Settings, train
 from countarfactuals.arf.density import log_density
 from countarfactuals.arf.evidence import Evidence
 from countarfactuals.arf.forest import Layout
-from countarfactuals.arf.leaves import AUTO, UNBOUNDED, LeafOptions, fit_leaves
+from countarfactuals.arf.leaf_fit import AUTO, UNBOUNDED, LeafOptions, fit_leaves
 
 LADDER = (3, 5, 8, 13, 21, 34, 55, 90)
 _FIRST = LADDER.index(8)

@@ -1,38 +1,26 @@
-"""FORDE: what each leaf says of each column.
+"""`LeafTable`: what each leaf says of each column, as arrays that kernels can read.
 
     p(x) = Σ_l π_l ∏_j p_lj(x_j),   π_l = share of real rows in leaf l / number of trees
 
-1. The bounds of a leaf are the cuts on its way from the root, (low, high] per number. Open ends stay open, or are
-   closed at the leaf's ("local") or the data's ("global") smallest and largest value, widened by epsilon/2 of the
-   range on each side.
-2. Numbers follow a truncated normal between the bounds, or a uniform. Its μ and σ are the leaf's mean and standard
-   deviation ("moments"), or those of maximum likelihood given the truncation ("likelihood"), from ten rows on.
-3. Categories follow the leaf's shares, (count + alpha)/(n + alpha·k), with k the levels that can reach the leaf.
-   Only observed levels are stored; all others that can reach the leaf share one probability.
-4. A column with missing values is missing with probability (count + alpha·share)/(n + alpha), shrunk to its
-   share in the data, and 2. or 3. hold for the present values. Where cuts keep missing or present values out of a
-   leaf, the probability is 0 or 1, so that no mass is lost on what can not get there.
+1. A number follows a truncated normal between the bounds of the leaf, or a uniform, which is one with σ = ∞.
+2. Of a category the levels that were observed in the leaf are listed with their probabilities. All others that can
+   reach the leaf (`reaches`) share one probability, so that a column of a thousand levels costs what its leaves hold.
+3. A column with missing values is missing or present with the leaf's shares, and 1. or 2. hold for the present values.
+4. What follows from these numbers and is needed for every density is kept beside them (`with_shortcuts`).
+
+How the numbers are found is in `leaf_fit`.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from numba import njit
 
-from countarfactuals.arf.forest import Forest, Layout, Members, goes_left
-from countarfactuals.arf.truncnorm import fit_, log_norm_
+from countarfactuals.arf.forest import Forest, goes_left
 
-UNBOUNDED, LOCAL, GLOBAL = 0, 1, 2
-AUTO = -1.0
-_AUTO_ALPHA = 0.1
 _FEW_LEVELS = 16
-_FEWEST_TO_FIT = 10  # with fewer rows the likelihood is as well served by their mean and standard deviation
-_NATS_PER_LEAF = 1e-2  # log-likelihood that a leaf's fit may fall short of its maximum
-_QNORM_975 = 1.959963984540054
 
 
 class LeafTable(NamedTuple):
@@ -64,72 +52,6 @@ class LeafTable(NamedTuple):
     def coverage(self) -> np.ndarray:
         """Mixture weights π_l; they sum to 1 over the forest."""
         return np.exp(self.log_weight)
-
-
-class LeafOptions(NamedTuple):
-    """How leaves are fitted, in numbers that kernels take."""
-
-    uniform: bool
-    likelihood: bool
-    bounds: int  # UNBOUNDED, LOCAL or GLOBAL
-    epsilon: float
-    alpha: float  # or AUTO
-
-
-def fit_leaves(
-    forest: Forest,
-    members: Members,
-    matrix: np.ndarray,
-    layout: Layout,
-    options: LeafOptions,
-    n_jobs: int | None = None,
-) -> LeafTable:
-    """Fit the parameters of all leaves to the real rows they hold."""
-    is_number = layout.n_levels == 0
-    number_of, category_of = _places(is_number), _places(~is_number)
-    share_missing = np.isnan(matrix).mean(axis=0)
-    missing_of = _places(share_missing > 0)
-    low, high = _ranges(matrix)
-    n_leaves, n_numbers, n_categories = forest.n_leaves, int(is_number.sum()), int((~is_number).sum())
-    table = LeafTable(
-        log_weight=np.log(members.stop - members.start) - math.log(len(matrix) * forest.n_trees),
-        n_levels=layout.n_levels,
-        number_of=number_of,
-        category_of=category_of,
-        missing_of=missing_of,
-        low=np.empty((n_leaves, n_numbers)),
-        high=np.empty((n_leaves, n_numbers)),
-        mu=np.empty((n_leaves, n_numbers)),
-        sigma=np.empty((n_leaves, n_numbers)),
-        log_norm=np.empty((n_leaves, n_numbers)),
-        missing=np.empty((n_leaves, int((share_missing > 0).sum()), 2)),
-        level_start=np.zeros(n_leaves * n_categories + 1, np.int64),
-        level=np.empty(0, np.int32),
-        level_logp=np.empty(0),
-        rest_logp=np.empty((n_leaves, n_categories)),
-        inverse=np.empty((n_leaves, 0)),
-        log_norms=np.empty(n_leaves),
-        few_start=np.empty(0, np.int64),
-        few_logp=np.empty((n_leaves, 0)),
-        closed=options.bounds != UNBOUNDED,
-    )
-    columns = np.ascontiguousarray(matrix.T)
-
-    def fit_some(trees: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        for tree in trees:
-            _fit_missing(forest, members, table, columns, share_missing, options, tree)
-            _fit_numbers(forest, members, table, columns, low, high, layout.step, options, tree)
-        return [_fit_levels(forest, members, table, columns, options, tree) for tree in trees]
-
-    parts = np.array_split(np.arange(forest.n_trees), min(forest.n_trees, 4 * effective_n_jobs(n_jobs)))
-    fitted = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit_some)(part) for part in parts)
-    np.cumsum(table.level_start, out=table.level_start)
-    return with_shortcuts(
-        table._replace(
-            level=np.concatenate([levels for part in fitted for levels, _ in part]),
-            level_logp=np.concatenate([logp for part in fitted for _, logp in part]),
-        )
-    )
 
 
 def first_columns(table: LeafTable, n: int) -> LeafTable:
@@ -198,39 +120,6 @@ def _spread_levels(level_start, level, level_logp, rest_logp, few_start, width, 
                     few_logp[leaf, few_start[c] + level[k]] = level_logp[k]
 
 
-def _ranges(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest and largest value of each column; 0 for one without values, which a part of the data may have."""
-    low = np.min(matrix, axis=0, where=~np.isnan(matrix), initial=np.inf)
-    high = np.max(matrix, axis=0, where=~np.isnan(matrix), initial=-np.inf)
-    return np.where(low > high, 0.0, low), np.where(low > high, 0.0, high)
-
-
-def _places(chosen: np.ndarray) -> np.ndarray:
-    """The running number of the chosen columns, −1 for the others."""
-    return np.where(chosen, np.cumsum(chosen) - 1, -1).astype(np.int64)
-
-
-@njit(nogil=True, cache=True)
-def _fit_missing(forest, members, table, columns, share_missing, options, tree):  # type: ignore[no-untyped-def]
-    for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
-        rows = members.rows[tree, members.start[leaf] : members.stop[leaf]]
-        for j in range(len(columns)):
-            k = table.missing_of[j]
-            if k < 0:
-                continue
-            count = 0
-            for row in rows:
-                count += np.isnan(columns[j, row])
-            alpha = _AUTO_ALPHA if options.alpha == AUTO else options.alpha
-            share = (count + alpha * share_missing[j]) / (len(rows) + alpha)
-            if not reaches(forest, leaf, j, math.nan):
-                share = 0.0
-            elif not _present_reaches(forest, leaf, j, table.n_levels[j]):
-                share = 1.0
-            table.missing[leaf, k, 0] = math.log(share) if share > 0.0 else -math.inf
-            table.missing[leaf, k, 1] = math.log1p(-share) if share < 1.0 else -math.inf
-
-
 @njit(nogil=True, cache=True)
 def reaches(forest: Forest, leaf: int, column: int, value: float) -> bool:
     """Whether a value of a column (a level, or NaN for missing) can end in the leaf."""
@@ -241,221 +130,3 @@ def reaches(forest: Forest, leaf: int, column: int, value: float) -> bool:
             return False
         node = above
     return True
-
-
-@njit(nogil=True, cache=True)
-def _present_reaches(forest, leaf, column, n_levels):  # type: ignore[no-untyped-def]
-    """Whether any present value of a column can end in the leaf: a cut at infinity sends only missing ones right."""
-    if n_levels > 0:
-        return _n_reaching(forest, leaf, column, n_levels) > 0
-    node = forest.leaf_node[leaf]
-    while forest.parent[node] >= 0:
-        above = forest.parent[node]
-        if forest.feature[above] == column and forest.threshold[above] == math.inf and node != forest.child[above]:
-            return False
-        node = above
-    return True
-
-
-@njit(nogil=True, cache=True)
-def _n_reaching(forest, leaf, column, n_levels):  # type: ignore[no-untyped-def]
-    """How many levels of a column can end in the leaf."""
-    count = 0
-    for level in range(n_levels):
-        count += reaches(forest, leaf, column, level)
-    return count
-
-
-@njit(nogil=True, cache=True)
-def _mark_split_columns(feature, parent, node, mark, marks):  # type: ignore[no-untyped-def]
-    """Set `marks` to `mark` for the columns that are split on the way from the root to a node."""
-    while parent[node] >= 0:
-        node = parent[node]
-        marks[feature[node]] = mark
-
-
-@njit(nogil=True, cache=True)
-def _cut_bounds(forest, number_of, n_numbers, tree):  # type: ignore[no-untyped-def]
-    """Bounds by cuts of every node of a tree, (nodes, q, 2); children stand after their parents."""
-    first = forest.root[tree]
-    end = forest.root[tree + 1] if tree + 1 < len(forest.root) else len(forest.feature)
-    bounds = np.empty((end - first, n_numbers, 2))
-    bounds[0, :, 0], bounds[0, :, 1] = -math.inf, math.inf
-    for node in range(first, end):
-        if forest.feature[node] < 0:
-            continue
-        left = forest.child[node] - first
-        bounds[left] = bounds[node - first]
-        bounds[left + 1] = bounds[node - first]
-        k = number_of[forest.feature[node]]
-        if k >= 0 and forest.threshold[node] < math.inf:  # a cut at infinity divides missing from present values
-            bounds[left, k, 1] = forest.threshold[node]
-            bounds[left + 1, k, 0] = forest.threshold[node]
-    return bounds
-
-
-@njit(nogil=True, cache=True)
-def _summarise(columns, numbers, rows, start, stop):  # type: ignore[no-untyped-def]
-    """Per leaf of a tree and number: how many present values, mean, standard deviation (n − 1), smallest, largest."""
-    summary = np.empty((len(start), len(numbers), 5))
-    for k in range(len(numbers)):
-        j = numbers[k]
-        for leaf in range(len(start)):
-            n, origin, total, squares, low, high = 0, 0.0, 0.0, 0.0, math.inf, -math.inf
-            for r in range(start[leaf], stop[leaf]):
-                x = columns[j, rows[r]]
-                if x == x:  # not missing
-                    if n == 0:
-                        origin = x  # squares about a value of the leaf itself lose no digits
-                    n += 1
-                    total += x - origin
-                    squares += (x - origin) * (x - origin)
-                    low, high = min(low, x), max(high, x)
-            shift = total / max(n, 1)
-            sd = math.sqrt(max(squares - n * shift * shift, 0.0) / (n - 1)) if n > 1 and high > low else 0.0
-            summary[leaf, k, 0], summary[leaf, k, 1], summary[leaf, k, 2] = n, origin + shift, sd
-            summary[leaf, k, 3], summary[leaf, k, 4] = low, high
-    return summary
-
-
-@njit(nogil=True, cache=True)
-def _shortest_range(summary, epsilon):  # type: ignore[no-untyped-def]
-    """The length that stands for zero when local bounds close a leaf in which a column is constant."""
-    shortest = math.inf
-    for leaf in range(summary.shape[0]):
-        for k in range(summary.shape[1]):
-            length = summary[leaf, k, 4] - summary[leaf, k, 3]
-            if length > 0.0:
-                shortest = min(shortest, length)
-    return min(shortest, max(epsilon, 1e-12))
-
-
-@njit(nogil=True, cache=True, inline="always")
-def _least_room(x):  # type: ignore[no-untyped-def]
-    """A length that counts as none beside x and is still told apart from it."""
-    return 1e-9 * max(abs(x), 1.0)
-
-
-@njit(nogil=True, cache=True, inline="always")
-def _closed(low, high, leaf_low, leaf_high, data_low, data_high, tiny, options):  # type: ignore[no-untyped-def]
-    """Bounds with their open ends closed as the options ask."""
-    if options.bounds == LOCAL:
-        if leaf_low > leaf_high:  # no present value in the leaf
-            leaf_low, leaf_high = data_low, data_high
-        if leaf_high == leaf_low:
-            leaf_low, leaf_high = leaf_low - 0.5 * tiny, leaf_high + 0.5 * tiny
-        data_low, data_high = leaf_low, leaf_high
-    if options.bounds != UNBOUNDED:
-        margin = 0.5 * options.epsilon * (data_high - data_low)
-        if data_high - data_low + 2.0 * margin == 0.0:  # a constant column still needs some room
-            margin = _least_room(data_low)
-        if low == -math.inf:
-            low = data_low - margin
-        if high == math.inf:
-            high = data_high + margin
-    return low, high
-
-
-@njit(nogil=True, cache=True)
-def _fit_numbers(forest, members, table, columns, data_low, data_high, step, options, tree):  # type: ignore[no-untyped-def]
-    first, end = forest.leaf_start[tree], forest.leaf_start[tree + 1]
-    numbers = np.flatnonzero(table.number_of >= 0)
-    bounds = _cut_bounds(forest, table.number_of, len(numbers), tree)
-    summary = _summarise(columns, numbers, members.rows[tree], members.start[first:end], members.stop[first:end])
-    tiny = _shortest_range(summary, options.epsilon) if options.bounds == LOCAL else 0.0
-    leaf_node, out_low, out_high = forest.leaf_node, table.low, table.high
-    out_mu, out_sigma, out_log_norm = table.mu, table.sigma, table.log_norm
-    for leaf in range(first, end):
-        node = leaf_node[leaf] - forest.root[tree]
-        for k in range(len(numbers)):
-            j = numbers[k]
-            n, mean, sd = summary[leaf - first, k, 0], summary[leaf - first, k, 1], summary[leaf - first, k, 2]
-            leaf_low, leaf_high = summary[leaf - first, k, 3], summary[leaf - first, k, 4]
-            low, high = bounds[node, k, 0], bounds[node, k, 1]
-            low, high = _closed(low, high, leaf_low, leaf_high, data_low[j], data_high[j], tiny, options)
-            a = data_low[j] if low == -math.inf else low
-            b = data_high[j] if high == math.inf else high
-            if n == 0:
-                mean = 0.5 * (a + b)
-            if options.uniform:
-                sd = math.inf
-            elif options.likelihood:
-                mean, sd = _likelihood_fit(n, mean, sd, low, high, a, b, step[j], data_low[j] == data_high[j])
-            elif sd == 0.0:
-                sd = _spread_of_constant(n, a, b)
-            out_low[leaf, k], out_high[leaf, k] = low, high
-            out_mu[leaf, k], out_sigma[leaf, k] = mean, sd
-            out_log_norm[leaf, k] = log_norm_(low, high, mean, sd)
-
-
-@njit(nogil=True, cache=True, inline="always")
-def _spread_of_constant(n, a, b):  # type: ignore[no-untyped-def]
-    """σ of a leaf without spread: half the room between the bounds as a 95 % interval, less with more rows."""
-    sd = math.sqrt(2.0 / max(n, 1)) * 0.5 * (b - a) / _QNORM_975
-    return sd if sd > 0.0 else _least_room(a)  # the column is constant in the data
-
-
-@njit(nogil=True, cache=True, inline="always")
-def _likelihood_fit(n, mean, sd, low, high, a, b, step, is_constant):  # type: ignore[no-untyped-def]
-    """μ and σ by maximum likelihood."""
-    if is_constant and step > 0.0:
-        return mean, step / 12.0  # all that is drawn rounds to the one value there is
-    least = step / math.sqrt(12.0)  # rounding alone spreads the unrounded values this much
-    if n == 0 or (sd == 0.0 and least == 0.0):
-        return mean, _spread_of_constant(n, a, b)
-    if n < _FEWEST_TO_FIT:
-        return mean, max(sd, least)
-    sd *= math.sqrt((n - 1) / n)
-    return fit_(mean, max(sd, least), low, high, _NATS_PER_LEAF / n)
-
-
-@njit(nogil=True, cache=True, inline="always")
-def _level_alpha(alpha, n_levels):  # type: ignore[no-untyped-def]
-    """Smoothing per level. AUTO weighs a tenth of a row, and all levels together a fifth of one at most."""
-    return min(_AUTO_ALPHA, 0.2 / n_levels) if alpha == AUTO else alpha
-
-
-@njit(nogil=True, cache=True)
-def _fit_levels(forest, members, table, columns, options, tree):  # type: ignore[no-untyped-def]
-    """Observed levels and their log probabilities of a tree's leaves; their numbers go to `level_start`."""
-    n_levels, n_categories = table.n_levels, table.rest_logp.shape[1]
-    first, end = forest.leaf_start[tree], forest.leaf_start[tree + 1]
-    levels, logp = np.empty(256, np.int32), np.empty(256)
-    used = 0
-    count = np.zeros(n_levels.max() + 1, np.int64)
-    categories = np.flatnonzero(table.category_of >= 0)
-    rows, start_of, stop_of = members.rows[tree], members.start, members.stop
-    split_in = np.full(len(columns), -1)
-    for leaf in range(first, end):
-        _mark_split_columns(forest.feature, forest.parent, forest.leaf_node[leaf], leaf, split_in)
-        for c in range(n_categories):
-            j = categories[c]
-            n = 0
-            for level in range(n_levels[j]):
-                count[level] = 0
-            for r in range(start_of[leaf], stop_of[leaf]):
-                x = columns[j, rows[r]]
-                if x == x:  # not missing
-                    count[np.int64(x)] += 1
-                    n += 1
-            n_reaching = _n_reaching(forest, leaf, j, n_levels[j]) if split_in[j] == leaf else n_levels[j]
-            alpha = _level_alpha(options.alpha, n_levels[j])
-            if n == 0 and alpha == 0.0:
-                alpha = 1.0  # nothing was observed: all levels alike
-            total = n + alpha * n_reaching
-            if used + n_levels[j] > len(levels):
-                more_levels, more_logp = (
-                    np.empty(2 * (used + n_levels[j]), np.int32),
-                    np.empty(2 * (used + n_levels[j])),
-                )
-                more_levels[:used], more_logp[:used] = levels[:used], logp[:used]
-                levels, logp = more_levels, more_logp
-            start = used
-            for level in range(n_levels[j]):
-                if count[level] > 0:
-                    levels[used] = level
-                    logp[used] = math.log((count[level] + alpha) / total)
-                    used += 1
-            table.level_start[leaf * n_categories + c + 1] = used - start
-            table.rest_logp[leaf, c] = math.log(alpha / total) if alpha > 0.0 and n_reaching > 0 else -math.inf
-    return levels[:used].copy(), logp[:used].copy()

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
-from countarfactuals.arf.leaves import AUTO, GLOBAL, LOCAL, UNBOUNDED, LeafOptions
+from countarfactuals.arf.leaf_fit import AUTO, GLOBAL, LOCAL, UNBOUNDED, LeafOptions
 from countarfactuals.exceptions import ParameterError
 from countarfactuals.parameters import check_choice, check_float
 

@@ -20,7 +20,8 @@ from countarfactuals.cli import models
 from countarfactuals.cli.output import check_out, write_text
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals
-from countarfactuals.counterfactuals.sentences import Unit, describe
+from countarfactuals.counterfactuals.sentences import describe
+from countarfactuals.counterfactuals.vocabulary import Unit
 from countarfactuals.datasets import Dataset, load_loan
 from countarfactuals.explainers import ARFExplainer
 from countarfactuals.parameters import check_int

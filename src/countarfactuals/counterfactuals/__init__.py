@@ -7,7 +7,7 @@
 - `frames`: rows and measures as the user's frames.
 - `storage`: JSON and back, to the last bit.
 - `wording`: single values, changes and scores as text; `display` and `overview`: tables for terminals and notebooks.
-- `sentences`: results in plain language.
+- `sentences`: results in plain language, by the names and units of `vocabulary` and values written as in `spelling`.
 """
 
 from countarfactuals.counterfactuals.batch import CounterfactualsBatch

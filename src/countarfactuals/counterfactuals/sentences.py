@@ -6,108 +6,33 @@
 3. A second sentence says how typical the row is among real rows, and warns where it is not.
 4. A result without rows says why: nothing needs to change, nothing was found (with the diagnosis), or an error.
 
-What users call things is escaped for the format that is written, here and nowhere else.
+Names and units are the words of `vocabulary`, values are spelt as in `spelling`. What users call things is escaped by
+the `Style` of the format that is written, there and here and nowhere else.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from countarfactuals.counterfactuals import select
-from countarfactuals.counterfactuals.wording import cell_texts, joined, name_text, one_line, score_text, share_text
-from countarfactuals.exceptions import ParameterError, did_you_mean, listed
-from countarfactuals.schema import Column, Kind
+from countarfactuals.counterfactuals.spelling import outcome_texts, score_texts, value_texts
+from countarfactuals.counterfactuals.vocabulary import MARKDOWN, TEXT, Unit, Words, words_of
+from countarfactuals.counterfactuals.wording import joined, name_text, one_line, share_text
+from countarfactuals.exceptions import ParameterError, listed
+from countarfactuals.schema import Column
 
 if TYPE_CHECKING:
     from countarfactuals.counterfactuals.result import Counterfactuals
 
-Unit = str | tuple[str, str]
-
-RARE = 0.05  # below this typicality a sentence warns
-_MOST_CHANGES, _LONGEST = 10, 80
-_SIGNS = frozenset("$€£¥₹")
-_SINGULAR = {"inches": "inch", "feet": "foot", "people": "person", "children": "child", "men": "man", "women": "woman"}
-_PLAIN_NUMBER = re.compile(r"(-?)(\d+)(\.\d+)?")
-_PLAIN_WORDS = re.compile(r"[\w./+%€$£-]+( [\w./+%€$£-]+)?")  # one or two
-_MARKDOWN = re.compile(r"([\\`*_\[\]{}()#~|!$^=])")
-_REGRESSION = ("prediction",)
-_MARKS, _ENOUGH = (0.0, 0.5, 1.0), 4  # scores that mean something, and decimals after which being near them is enough
-
-
-@dataclass(frozen=True)
-class Style:
-    """How a format writes what users call things, and what it emphasises."""
-
-    escape: Callable[[str], str]
-    emphasis: Callable[[str], str]
-
-
-def _markdown_text(text: str) -> str:
-    # entities, as not every reader of markdown knows backslashes before them
-    return _MARKDOWN.sub(r"\\\1", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-TEXT = Style(escape=lambda text: text, emphasis=lambda text: text)
-MARKDOWN = Style(escape=_markdown_text, emphasis=lambda text: f"*{text}*")
-HTML = Style(escape=escape, emphasis=lambda text: f"<em>{text}</em>")
 FORMATS = {"text": TEXT, "markdown": MARKDOWN}
-
-
-@dataclass(frozen=True)
-class Words:
-    """What things are called.
-
-    Parameters
-    ----------
-    units : by column, (singular, plural); a currency sign stands before its number.
-    rows : what one row and several are called.
-    outcome : what the model predicts, None where it has no name.
-    style : how names are written.
-    """
-
-    units: Mapping[Hashable, tuple[str, str]]
-    rows: tuple[str, str]
-    outcome: str | None
-    style: Style
-
-    def written(self, value: Any) -> str:
-        """A user's text inside a sentence; in quotes where it could be read as a part of the sentence."""
-        text = one_line(value, _LONGEST)
-        is_plain = _PLAIN_WORDS.fullmatch(text) and " instead of " not in text and " and " not in text
-        return self.style.escape(text if is_plain else f"“{text}”")
-
-    def strong(self, value: Any) -> str:
-        """The same, emphasised."""
-        return self.style.emphasis(self.written(value))
-
-    def amount(self, name: Hashable, text: str) -> str:
-        """A number, or level, with its unit."""
-        unit = self.unit(name, text)
-        if not unit:
-            return self.style.escape(text)
-        if unit in _SIGNS:
-            sign, rest = ("-", text[1:]) if text.startswith("-") else ("", text)
-            return self.style.escape(f"{sign}{unit}{rest}")
-        return self.style.escape(f"{text} {unit}")
-
-    def unit(self, name: Hashable, text: str) -> str:
-        """The unit as it stands beside a number."""
-        singular, plural = self.units.get(name, ("", ""))
-        return singular if text in ("1", "-1") else plural
-
-    def instead(self, name: Hashable, after: str, before: str) -> str:
-        """`24 instead of 36 months`: the unit is said once where both have the same."""
-        unit = self.unit(name, before)
-        if unit and unit not in _SIGNS and self.unit(name, after) == unit:
-            return f"{self.style.escape(after)} instead of {self.amount(name, before)}"
-        return f"{self.amount(name, after)} instead of {self.amount(name, before)}"
+RARE = 0.05  # below this typicality a sentence warns
+_MOST_CHANGES = 10
+_REGRESSION = ("prediction",)
 
 
 def describe(
@@ -141,55 +66,6 @@ def describe(
     if format == "markdown" and len(said) > 1:
         return "\n".join(f"- {one}" for one in said)
     return "\n\n".join(said)
-
-
-def words_of(
-    names: Sequence[Hashable],
-    units: Mapping[Hashable, Unit] | None,
-    rows: Unit,
-    outcome: str | None,
-    style: Style,
-) -> Words:
-    """What a user calls things, checked."""
-    if outcome is not None and not isinstance(outcome, str):
-        raise ParameterError(f"`outcome` must be the name of what is predicted or None, got {outcome!r}.")
-    if units is not None and not isinstance(units, Mapping):
-        raise ParameterError(f"`units` must be a dict of units by column, got {units!r}.")
-    known = [*names, outcome or "prediction"]
-    for name in units or {}:
-        if name not in known:
-            raise ParameterError(
-                f"`units` names {name!r}, which is no column; known: {listed(known)}.{did_you_mean(name, known)}"
-            )
-    checked = {name: _both_forms(f"units[{name!r}]", unit) for name, unit in (units or {}).items()}
-    return Words(checked, _both_forms("rows", rows), outcome, style)
-
-
-def _both_forms(what: str, said: Any) -> tuple[str, str]:
-    if isinstance(said, tuple) and len(said) == 2 and all(isinstance(one, str) and one.strip() for one in said):
-        singular, plural = said
-    elif isinstance(said, str) and said.strip():
-        singular, plural = _singular(said), said
-    else:
-        raise ParameterError(f"`{what}` must be a word, or (singular, plural), got {said!r}.")
-    return one_line(singular, _LONGEST), one_line(plural, _LONGEST)
-
-
-def _singular(plural: str) -> str:
-    """Without its s, if it is a word and not an abbreviation.
-
-    >>> [_singular(word) for word in ("months", "countries", "boxes", "ms", "kg", "glass", "feet")]
-    ['month', 'country', 'box', 'ms', 'kg', 'glass', 'foot']
-    """
-    start, space, word = plural.rpartition(" ")
-    if word in _SINGULAR:
-        return f"{start}{space}{_SINGULAR[word]}"
-    if len(word) < 4 or not word.isalpha() or not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return plural
-    if word.endswith("ies"):
-        return f"{start}{space}{word[:-3]}y"
-    ending = 2 if word.endswith(("xes", "ches", "shes", "sses")) else 1
-    return f"{start}{space}{word[:-ending]}"
 
 
 def positions(
@@ -285,39 +161,6 @@ def _level(words: Words, column: Column, text: str) -> str:
     return words.written(text) + (f" {words.style.escape(unit)}" if unit else "")
 
 
-def value_texts(column: Column, values: Sequence[float]) -> list[str]:
-    """Cells of one column as text, with thousands separators and no decimals that say nothing.
-
-    >>> value_texts(Column("income", Kind.REAL, decimals=2), [41200.0, 36000.0])
-    ['41,200', '36,000']
-    >>> value_texts(Column("income", Kind.REAL, decimals=2), [41200.5, 36000.0])
-    ['41,200.50', '36,000.00']
-    """
-    texts = cell_texts(column, values)
-    if column.kind is Kind.BOOLEAN:
-        return [text.lower() if text in ("True", "False") else text for text in texts]
-    if not column.is_number or _is_calendar(column, values):
-        return texts
-    return number_texts(texts)
-
-
-def number_texts(texts: Sequence[str]) -> list[str]:
-    """Numbers that are written already, with thousands separators; decimals that are all zero are left out."""
-    found = [_PLAIN_NUMBER.fullmatch(text) for text in texts]
-    whole = all(not match or not (match[3] or "").strip(".0") for match in found)
-    return [
-        f"{match[1]}{int(match[2]):,}{'' if whole else match[3] or ''}" if match else text
-        for match, text in zip(found, texts, strict=True)
-    ]
-
-
-def _is_calendar(column: Column, values: Sequence[float]) -> bool:
-    """Whether these are years such as 1998, which have no separator."""
-    words = re.split(r"[\W_]+", name_text(column.name).lower())
-    known = [value for value in values if not math.isnan(value)]
-    return "year" in words and all(value == round(value) and 1000 <= value < 3000 for value in known)
-
-
 # What the prediction would have been
 
 
@@ -397,34 +240,6 @@ def _wanted_score(result: Counterfactuals) -> tuple[str, int, bool] | None:
     if mirrored and len(result.score_names) == 1 and _are_probabilities(result):
         return mirrored[1], 0, True
     return None
-
-
-def score_texts(scores: Sequence[float]) -> list[str]:
-    """Scores with two decimals, and with more where it takes them to tell scores apart, or to tell one from ½.
-
-    >>> score_texts([0.71, 0.38]), score_texts([0.504, 0.38]), score_texts([0.7141, 0.7139]), score_texts([0.9999])
-    (['0.71', '0.38'], ['0.504', '0.380'], ['0.7141', '0.7139'], ['0.9999'])
-    """
-    if not all(abs(score) < 100 for score in scores):
-        return number_texts([score_text(score) for score in scores])
-    for digits in range(2, 17):
-        texts = [f"{score:.{digits}f}" for score in scores]
-        hides = any(float(text) in _MARKS and float(text) != score for text, score in zip(texts, scores, strict=True))
-        if len(set(texts)) == len(set(scores)) and (digits >= _ENOUGH or not hides):
-            return texts
-    return [repr(score) for score in scores]
-
-
-def outcome_texts(values: Sequence[float]) -> list[str]:
-    """Predictions of a regression: four digits, and as many more as it takes to tell them apart.
-
-    >>> outcome_texts([0.25, 0.5]), outcome_texts([1234.56]), outcome_texts([0.123456, 0.123457])
-    (['0.25', '0.50'], ['1,235'], ['0.123456', '0.123457'])
-    """
-    texts = value_texts(Column("", Kind.REAL), values)
-    while all("." in text and text.endswith("0") for text in texts):
-        texts = [text[:-1] for text in texts]
-    return texts
 
 
 # How plausible it is

@@ -5,10 +5,11 @@
    Implausibility is the distance to the nearest real rows, or minus the forest's measure.
 3. Parents are chosen by validity, and recombined in pairs: real numbers by simulated binary crossover, other cells by
    exchange.
-4. Some features of some children are mutated: each by itself (MOC), given the others by conditional inference trees
-   (MOCCTREE), or jointly by the adversarial random forest given the rest and the outcome (MOCARF). See `mutation`.
-5. Some features are put back to x, as are changes beyond `max_changed` and what the constraints forbid. Children that
-   still violate a constraint are no children: only rows that may leave cost an evaluation.
+4. Some features are put back to x. Then some features of some children are mutated: each by itself (MOC), given the
+   others by conditional inference trees (MOCCTREE), or jointly by the adversarial random forest given the rest and the
+   outcome (MOCARF). See `mutation`. Values are drawn last, so that they fit all that stays.
+5. Changes beyond `max_changed` and what the constraints forbid are put back to x. Children that still violate a
+   constraint are no children: only rows that may leave cost an evaluation.
 6. The best of parents and children survive, by front and crowding (see `search`). The next generation begins with 3.
 7. The result is the non-dominated set of the counterfactuals of all generations.
 """
@@ -25,7 +26,7 @@ from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.exceptions import ParameterError
 from countarfactuals.explainers.background import Background
 from countarfactuals.explainers.base import Explainer
-from countarfactuals.explainers.ctree import ConditionalTrees, fit_conditional_trees
+from countarfactuals.explainers.ctree_sampler import ConditionalTrees, fit_conditional_trees
 from countarfactuals.explainers.importance import local_importance
 from countarfactuals.explainers.initial import STRATEGIES, candidates, chance, first_rows
 from countarfactuals.explainers.mutation import ByForest, ByTrees, Independent, Mutation
@@ -64,7 +65,7 @@ class MOCExplainer(Explainer):
     p_mutation, p_mutation_feature : float
         How likely a child is mutated, and each feature of it; with kept="importance" the latter goes by importance.
     p_reset : float
-        How likely each feature of a child is then put back to x.
+        How likely each feature of a child is put back to x, before it is mutated.
     epsilon : float or None
         Rows whose score is farther than this from the goal rank behind all others. None for no such rule.
     patience : int or None
@@ -301,7 +302,7 @@ class _Evaluation:
 
 
 class _Variation:
-    """Children of parents: recombination, mutation, reset, and what the constraints ask."""
+    """Children of parents: recombination, reset, mutation, and what the constraints ask."""
 
     def __init__(
         self, settings: MOCExplainer, problem: Problem, space: Space, mutation: Mutation, p_feature: float | np.ndarray
@@ -312,9 +313,9 @@ class _Variation:
     def __call__(self, parents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         settings, space = self.settings, self.space
         rows = self._recombined(parents[0::2], parents[1::2], rng)
+        rows = np.where(space.chosen(len(rows), settings.p_reset, rng), space.x, rows)
         some = rng.random((len(rows), 1)) < settings.p_mutation
         rows = self.mutation(rows, space.chosen(len(rows), self.p_feature, rng) & some)
-        rows = np.where(space.chosen(len(rows), settings.p_reset, rng), space.x, rows)
         return candidates(self.problem, rows)
 
     def _recombined(self, a: np.ndarray, b: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -4,8 +4,9 @@
   allowed; a level is drawn, all alike.
 - `ByTrees`: feature after feature in random order, each drawn from its conditional inference tree given the row's
   other cells as they are by then.
-- `ByForest`: all mutated cells of a row at once by FORGE, given its other cells and the wanted outcome. Each call
-  draws from the next tenth of the trees, which is quicker and as good for one draw per row.
+- `ByForest`: all mutated cells of a row at once by FORGE, given its other cells and the wanted outcome. Changes beyond
+  the most that are allowed are taken back before, as a joint draw of which some cells were taken back is none. Each
+  call draws from the next tenth of the trees, which is quicker and as good for one draw per row.
 
 A missing cell that is mutated is filled. Sets of columns of which one is 1 keep exactly one; which one is uniform,
 unless the forest draws it.
@@ -17,10 +18,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from countarfactuals.explainers.ctree import ConditionalTrees
+from countarfactuals.explainers.ctree_sampler import ConditionalTrees
 from countarfactuals.explainers.problem import Problem
-from countarfactuals.explainers.proposals import draws, outcome_shares, trees_of_turn, weighed_leaves
+from countarfactuals.explainers.proposals import draws, outcome_shares, too_many, trees_of_turn, weighed_leaves
 from countarfactuals.explainers.space import Space
+from countarfactuals.objectives import changed
 from countarfactuals.search import gaussian_mutation, level_mutation, uniform_mutation
 
 _SHARE_OF_TREES, _FEWEST_TREES = 0.1, 10  # that a generation draws from
@@ -77,6 +79,8 @@ class ByForest:
 
     def __call__(self, rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """The rows with the chosen cells mutated; rows that the forest holds for impossible are left out."""
+        beyond = too_many(self.problem, changed(rows, self.space.x) | chosen)
+        rows, chosen = np.where(beyond, self.space.x, rows), chosen & ~beyond
         mutated = chosen.any(axis=1)
         trees = trees_of_turn(self.problem, self.n_calls, _SHARE_OF_TREES, _FEWEST_TREES)
         self.n_calls += 1

@@ -123,17 +123,20 @@ def _freedom(problem: Problem, leaves: LeafTable, j: int) -> tuple[int, list[tup
 def admissible(problem: Problem, rows: np.ndarray) -> np.ndarray:
     """The rows made to obey what can be obeyed by taking changes back."""
     rows = problem.limits.keep_allowed(problem.background.representable(rows))
-    differs = changed(rows, problem.x)
-    excess = differs.sum(axis=1) - problem.limits.max_changed
-    over = np.flatnonzero(excess > 0)
+    return np.where(too_many(problem, changed(rows, problem.x)), problem.x, rows)
+
+
+def too_many(problem: Problem, differs: np.ndarray) -> np.ndarray:
+    """Which of the cells that differ from x to take back, so that no row has more than may; whole units at random."""
+    beyond = np.zeros(differs.shape, np.bool_)
+    over = np.flatnonzero(differs.sum(axis=1) > problem.limits.max_changed)
     if len(over):
         unit = unit_of(problem.limits)
         # a random order of the units, each as a whole: those are kept that end within the limit
-        order = np.where(differs[over], problem.rng.random((len(over), rows.shape[1]))[:, unit], 2.0)
+        order = np.where(differs[over], problem.rng.random((len(over), differs.shape[1]))[:, unit], 2.0)
         n_until = (differs[over][:, None, :] & (order[:, None, :] <= order[:, :, None])).sum(axis=2)
-        taken_back = differs[over] & (n_until > problem.limits.max_changed)
-        rows[over] = np.where(taken_back, problem.x, rows[over])
-    return rows
+        beyond[over] = differs[over] & (n_until > problem.limits.max_changed)
+    return beyond
 
 
 def uniform_rows(problem: Problem, n: int) -> np.ndarray:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
-from countarfactuals.counterfactuals.sentences import HTML, Unit, positions, words_of
+from countarfactuals.counterfactuals.sentences import positions
+from countarfactuals.counterfactuals.vocabulary import HTML, Unit, words_of
 from countarfactuals.exceptions import DataTypeError, ParameterError, StorageError
 from countarfactuals.parameters import check_choice
 from countarfactuals.report.many import batch_report, batch_title

@@ -11,7 +11,8 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
-from countarfactuals.counterfactuals.sentences import Words, positions, result_sentences
+from countarfactuals.counterfactuals.sentences import positions, result_sentences
+from countarfactuals.counterfactuals.vocabulary import Words
 from countarfactuals.counterfactuals.wording import name_text, names_text, one_line, score_text, share_text
 from countarfactuals.report import table
 from countarfactuals.report.page import bar, cell, counted, paragraph, plain_table, section, text

@@ -13,14 +13,13 @@ import numpy as np
 
 from countarfactuals.counterfactuals import Counterfactuals
 from countarfactuals.counterfactuals.sentences import (
-    Words,
     counterfactual_sentences,
-    number_texts,
     result_sentences,
     situation,
     typicality_sentence,
-    value_texts,
 )
+from countarfactuals.counterfactuals.spelling import number_texts, value_texts
+from countarfactuals.counterfactuals.vocabulary import Words
 from countarfactuals.counterfactuals.wording import arrow, name_text, one_line, score_text, share_text
 from countarfactuals.objectives import nondominated
 from countarfactuals.report import table
