@@ -45,12 +45,10 @@ import xgboost
 
 from countarfactuals import AdversarialRandomForest, ARFExplainer, Explainer, Target, make_explainer
 from countarfactuals.datasets import (
-    Cassini,
     Process,
-    ThreeBlobs,
-    TwoSines,
     load_paper_set,
     random_learnable_network,
+    random_plane,
 )
 from countarfactuals.evaluation import plausible_hypervolume
 from countarfactuals.exceptions import DensityWarning
@@ -207,7 +205,7 @@ def speed_case(paper: str | None, n_instances: int) -> Case:
 
 
 def generated_cases(n_instances: int) -> Iterator[Case]:
-    processes: dict[str, Process] = {"cassini*": Cassini(), "three_blobs*": ThreeBlobs(), "two_sines*": TwoSines()}
+    processes: dict[str, Process] = {f"plane {seed}*": random_plane(random_state=seed) for seed in (50, 51, 52)}
     for n_features in (4, 9, 19):
         processes[f"network {n_features}*"] = random_learnable_network(n_features, random_state=_seed(n_features))
     for name, process in processes.items():

@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from countarfactuals.datasets import Cassini, Process, ThreeBlobs, TwoSines
+from countarfactuals.datasets import Cassini, Process, Strand, Strands, ThreeBlobs, TwoSines, random_plane
 from countarfactuals.exceptions import ParameterError
+
+BENT = Strands((Strand(0.5, 1.2, 1.0, 0.3, 1.5, 2.0, 0.5), Strand(-0.5, 0.8, -2.0, -0.6, 0.0, 1.0, 0.3)))
 
 # Each box holds all mass but less than 1e-8.
 BOXES = [
@@ -14,6 +16,7 @@ BOXES = [
     (TwoSines(), (-18.0, 19.0), (-4.0, 4.0)),
     (ThreeBlobs(), (-17.0, 17.0), (-7.0, 12.0)),
     (ThreeBlobs(means=((0.0, 0.0),), sd=0.3), (-2.0, 2.0), (-2.0, 2.0)),
+    (BENT, (-9.0, 9.0), (-9.0, 10.0)),
 ]
 in_boxes = pytest.mark.parametrize(("process", "box1", "box2"), BOXES)
 
@@ -90,3 +93,29 @@ def test_bad_blobs_are_errors() -> None:
         ThreeBlobs(means=((1.0, 2.0, 3.0),))  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="above 0"):
         ThreeBlobs(sd=-1.0)
+
+
+def test_strands_equal_their_mixture_written_out() -> None:
+    frame = BENT.sample(30, random_state=1)
+    normal = stats.norm.pdf
+    expected = [
+        np.log(
+            normal(a, 0.5, 1.2) * normal(b, 1.0 + 0.3 * a + 1.5 * np.sin(2.0 * a), 0.5) / 2
+            + normal(a, -0.5, 0.8) * normal(b, -2.0 - 0.6 * a, 0.3) / 2
+        )
+        for a, b in frame[["x1", "x2"]].to_numpy()
+    ]
+    np.testing.assert_allclose(BENT.log_density(frame), expected, rtol=1e-12)
+    assert frame.loc[frame["x2"] > 3, "y"].eq(0).all()  # the second strand stays far below
+
+
+def test_random_planes_follow_their_seed() -> None:
+    assert random_plane(random_state=1) == random_plane(random_state=1)
+    assert random_plane(random_state=1) != random_plane(random_state=2)
+    assert [strand.bend == 0.0 for strand in random_plane(6, random_state=4).strands].count(True) == 3
+
+
+@pytest.mark.parametrize("strands", [(), (Strand(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),)])
+def test_strands_without_extent_are_refused(strands) -> None:
+    with pytest.raises(ParameterError, match="at least one, of lengths and widths above 0"):
+        Strands(strands)

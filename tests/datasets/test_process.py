@@ -13,6 +13,7 @@ from countarfactuals.datasets import (
     ThreeBlobs,
     TwoSines,
     random_network,
+    random_plane,
     read_process,
     write_process,
 )
@@ -24,6 +25,7 @@ PROCESSES = [
     ThreeBlobs(),
     ThreeBlobs(means=((-10.0, 5.0), (0.0, 5.0), (0.0, 0.0)), sd=0.5),
     LoanProcess(),
+    random_plane(random_state=3),
     random_network(6, categorical_share=0.5, n_levels=[2, 4], random_state=1),
     random_network(3, sine=False, random_state=2),
 ]

@@ -1,7 +1,6 @@
 """Files without pickle: NumPy arrays and one JSON text in a zip archive.
 
-A file is written beside its destination and moved there when complete, so a crash leaves no half-written one. Reading
-checks the archive's checksums, the format's name and version, and that every array is there.
+Reading checks the archive's checksums, the format's name and version, and that every array is there.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from countarfactuals.exceptions import StorageError
+from countarfactuals.files import whole_file
 
 _META = "meta"
 # what NumPy, zipfile and json raise for bytes that are not theirs
@@ -36,19 +36,9 @@ _UNREADABLE = (
 
 def write_archive(path: str | os.PathLike[str], meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write `meta` (JSON types) and `arrays` to a file."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise StorageError(
-            f"There is no folder {os.fspath(target.parent)!r} to write {target.name!r} to. Create it first."
-        )
-    unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
     text = np.frombuffer(json.dumps(dict(meta), default=_plain).encode(), np.uint8)
-    try:
-        with unfinished.open("wb") as file:
-            np.savez(file, **{_META: text, **arrays})  # type: ignore[arg-type]
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole_file(path) as unfinished, unfinished.open("wb") as file:
+        np.savez(file, **{_META: text, **arrays})  # type: ignore[arg-type]
 
 
 def _plain(value: Any) -> Any:

@@ -13,13 +13,13 @@ A file is written beside its destination and moved there when complete.
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
 from countarfactuals.exceptions import DataError, StorageError
+from countarfactuals.files import whole_file
 
 FORMATS = ("table", "sentences", "json", "csv", "html")
 STANDARD = "-"
@@ -88,12 +88,5 @@ def write_text(text: str, out: str) -> None:
                 "--out, or set PYTHONIOENCODING=utf-8."
             ) from error
         return
-    target = Path(out)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    try:
+    with whole_file(out) as unfinished:
         unfinished.write_text(text, encoding="utf-8", newline="\n")
-        unfinished.replace(target)
-    except OSError as error:
-        raise StorageError(f"{out!r} can not be written: {error}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -23,6 +23,7 @@ import pandas as pd
 
 from countarfactuals.counterfactuals.diagnosis import Diagnosis
 from countarfactuals.exceptions import CountarfactualsError, DataTypeError, StorageError
+from countarfactuals.files import whole_file
 from countarfactuals.schema import Schema
 
 if TYPE_CHECKING:
@@ -149,17 +150,8 @@ def write_json(stored: Mapping[str, Any], path: str | os.PathLike[str] | None) -
         raise StorageError(f"The result can not be written as JSON: {error}. Use names of str or int.") from error
     if path is None:
         return text
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise StorageError(
-            f"There is no folder {os.fspath(target.parent)!r} to write {target.name!r} to. Create it first."
-        )
-    unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
-    try:
+    with whole_file(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
     return text
 
 

@@ -6,6 +6,7 @@ from countarfactuals.datasets.illustrative import Cassini, ThreeBlobs, TwoSines
 from countarfactuals.datasets.loan import LoanProcess, load_loan
 from countarfactuals.datasets.networks import BayesianNetwork, Node
 from countarfactuals.datasets.paper import PaperSet, load_paper_set
+from countarfactuals.datasets.plane import Strand, Strands, random_plane
 from countarfactuals.datasets.process import Process, read_process, write_process
 from countarfactuals.datasets.random_network import random_learnable_network, random_network
 
@@ -19,6 +20,8 @@ __all__ = [
     "Node",
     "PaperSet",
     "Process",
+    "Strand",
+    "Strands",
     "ThreeBlobs",
     "TwoSines",
     "load_coffee",
@@ -26,6 +29,7 @@ __all__ = [
     "load_paper_set",
     "random_learnable_network",
     "random_network",
+    "random_plane",
     "read_process",
     "write_process",
 ]

@@ -12,16 +12,13 @@ are larger by the constants log 3 and log 2.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from scipy.special import logsumexp
 
-from countarfactuals.datasets.process import LABEL, Process, check_n, check_numbers, generator
+from countarfactuals.datasets.plane import PlaneMixture
 from countarfactuals.exceptions import ParameterError
 
 # The paper's text puts the third blob at (0, 0); the published data has it here.
@@ -29,54 +26,8 @@ PUBLISHED_MEANS = ((-10.0, 5.0), (0.0, 5.0), (10.0, 0.0))
 BLOB_LABEL_THRESHOLD = 6.0
 
 
-class _PlaneMixture(Process):
-    """An equal mixture of components x1 ~ N(m1, s1), x2 | x1 ~ N(m2(x1), s2)."""
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of the feature columns."""
-        return ("x1", "x2")
-
-    @property
-    @abstractmethod
-    def _n_components(self) -> int:
-        """How many components the mixture has."""
-
-    @abstractmethod
-    def _first(self, component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of x1."""
-
-    @abstractmethod
-    def _second(self, component: np.ndarray, x1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of x2 given x1."""
-
-    @abstractmethod
-    def _label(self, component: np.ndarray, x2: np.ndarray) -> np.ndarray:
-        """The label of a row."""
-
-    def sample(self, n: int, random_state: int | np.random.Generator | None = None) -> pd.DataFrame:
-        """Draw `n` rows: the features, then y."""
-        n = check_n(n)
-        rng = generator(random_state)
-        component = rng.integers(self._n_components, size=n)
-        x1 = rng.normal(*self._first(component))
-        x2 = rng.normal(*self._second(component, x1))
-        label = self._label(component, x2).astype(np.int64)
-        return pd.DataFrame({"x1": x1, "x2": x2, LABEL: label})
-
-    def _log_density(self, features: pd.DataFrame) -> np.ndarray:
-        x1, x2 = check_numbers(features["x1"]), check_numbers(features["x2"])
-        terms = []
-        for index in range(self._n_components):
-            component = np.full(len(x1), index)
-            terms.append(
-                normal_log_density(x1, *self._first(component)) + normal_log_density(x2, *self._second(component, x1))
-            )
-        return logsumexp(terms, axis=0) - np.log(self._n_components)
-
-
 @dataclass(frozen=True)
-class Cassini(_PlaneMixture, kind="cassini"):
+class Cassini(PlaneMixture, kind="cassini"):
     """A core between two arcs; y tells the core (0) from the arcs (1)."""
 
     @property
@@ -95,7 +46,7 @@ class Cassini(_PlaneMixture, kind="cassini"):
 
 
 @dataclass(frozen=True)
-class TwoSines(_PlaneMixture, kind="two_sines"):
+class TwoSines(PlaneMixture, kind="two_sines"):
     """Two sine waves, one above the other; y tells them apart."""
 
     @property
@@ -113,7 +64,7 @@ class TwoSines(_PlaneMixture, kind="two_sines"):
 
 
 @dataclass(frozen=True)
-class ThreeBlobs(_PlaneMixture, kind="three_blobs"):
+class ThreeBlobs(PlaneMixture, kind="three_blobs"):
     """Round normals around `means`; y = 1 in the upper part, x2 > 6."""
 
     means: tuple[tuple[float, float], ...] = PUBLISHED_MEANS
@@ -148,8 +99,3 @@ class ThreeBlobs(_PlaneMixture, kind="three_blobs"):
         """The process that `to_dict` described."""
         means = tuple((float(first), float(second)) for first, second in description["means"])
         return cls(means=means, sd=float(description["sd"]))
-
-
-def normal_log_density(x: np.ndarray, mean: np.ndarray | float, sd: np.ndarray | float) -> np.ndarray:
-    """Log density of N(mean, sd²)."""
-    return -0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2.0 * np.pi)

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import log_expit, log_softmax, logsumexp
 
-from countarfactuals.datasets.illustrative import normal_log_density
+from countarfactuals.datasets.plane import normal_log_density
 from countarfactuals.datasets.process import (
     LABEL,
     Process,

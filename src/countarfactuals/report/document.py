@@ -10,7 +10,8 @@ from typing import Any
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
 from countarfactuals.counterfactuals.sentences import positions
 from countarfactuals.counterfactuals.vocabulary import HTML, Unit, words_of
-from countarfactuals.exceptions import DataTypeError, ParameterError, StorageError
+from countarfactuals.exceptions import DataTypeError, ParameterError
+from countarfactuals.files import whole_file
 from countarfactuals.parameters import check_choice
 from countarfactuals.report.many import batch_report, batch_title
 from countarfactuals.report.page import page
@@ -77,28 +78,17 @@ def write(
     path : of the file, which is replaced if it exists.
     result, explainer, title, k, units, rows, outcome, prefer, pictures : see `to_html`.
     """
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise StorageError(
-            f"There is no folder {os.fspath(target.parent)!r} to write {target.name!r} to. Create it first."
+    with whole_file(path) as unfinished:
+        html = to_html(
+            result,
+            explainer,
+            title=title,
+            k=k,
+            units=units,
+            rows=rows,
+            outcome=outcome,
+            prefer=prefer,
+            pictures=pictures,
         )
-    html = to_html(
-        result,
-        explainer,
-        title=title,
-        k=k,
-        units=units,
-        rows=rows,
-        outcome=outcome,
-        prefer=prefer,
-        pictures=pictures,
-    )
-    unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
-    try:
         unfinished.write_text(html, encoding="utf-8", newline="\n")
-        unfinished.replace(target)
-    except OSError as error:
-        raise StorageError(f"The report can not be written to {os.fspath(target)!r}: {error}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return target
+    return Path(path)
