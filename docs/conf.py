@@ -27,9 +27,7 @@ def draw_gallery(app) -> None:
     """The pictures of the gallery, by the example that users can run too."""
     import pictures
 
-    folder = Path(app.srcdir) / "_static" / "gallery"
-    if not folder.exists():
-        pictures.main(str(folder))
+    pictures.main(str(Path(app.srcdir) / "_static" / "gallery"))
 
 
 def setup(app) -> None:

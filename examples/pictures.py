@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from countarfactuals import ARFExplainer, Target, plotting
+from countarfactuals import ARFExplainer, MOCExplainer, plotting
 from countarfactuals.datasets import load_loan
 
 SEED = 1
@@ -53,7 +53,7 @@ def main(folder: str = "pictures", n_rows: int | None = None) -> list[Path]:
 
 def pictures(explainer: ARFExplainer, rejected) -> Iterator[tuple[str, Axes]]:
     x = rejected.iloc[[APPLICANT]]
-    result = explainer.explain(x, Target("good"))
+    result = explainer.explain(x, "good")
     yield "change_table", plotting.plot_change_table(result.select(5))
     yield "parallel", plotting.plot_parallel(result.select(10), explainer)
     yield "surface", plotting.plot_surface(result, explainer)
@@ -61,10 +61,12 @@ def pictures(explainer: ARFExplainer, rejected) -> Iterator[tuple[str, Axes]]:
     yield "pareto", plotting.plot_pareto(result)
     yield "density_strip", plotting.plot_density_strip(result, explainer)
     yield "frequency", plotting.plot_frequency(result)
-    yield "ice", plotting.plot_ice(explainer, x, Target("good"))
-    yield "importance", plotting.plot_importance(explainer, x, Target("good"))
-    batch = explainer.explain_many(rejected.head(10), Target("good"), progress=False)
+    batch = explainer.explain_many(rejected.head(10), "good", progress=False)
     yield "frequency_of_many", plotting.plot_frequency(batch)
+    yield "ice", plotting.plot_ice(result, explainer)
+    yield "importance", plotting.plot_importance(result, explainer)
+    searched = MOCExplainer(explainer.model, random_state=SEED).fit_like(explainer).explain(x, "good")
+    yield "history", plotting.plot_history(searched)
 
 
 if __name__ == "__main__":

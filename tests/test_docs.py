@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from countarfactuals import plotting
+
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if "_build" not in path.parts)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -28,6 +30,17 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
         # the same line numbers as in the page, for tracebacks
         code = "\n" * text.count("\n", 0, block.start(1)) + block.group(1)
         exec(compile(code, page, "exec"), namespace)
+
+
+def test_the_gallery_shows_what_its_example_draws():
+    """The code above each picture is that of the example, which draws it under that name."""
+    example = (DOCS.parent / "examples" / "pictures.py").read_text(encoding="utf-8")
+    drawn = re.findall(r'yield "(\w+)", (plotting\..*)', example)
+    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    shown = re.findall(r"(plotting\.plot_.*)\n```\n\n!\[.*\]\(_static/gallery/(\w+)\.png\)", page)
+    assert sorted(shown) == sorted((code, name) for name, code in drawn)
+    functions = {code.split("(")[0] for code, _ in shown}
+    assert functions == {f"plotting.{name}" for name in plotting.__all__ if name.startswith("plot_")}
 
 
 @pytest.mark.parametrize("page", PAGES)

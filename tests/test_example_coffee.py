@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import Pipeline
 
-from countarfactuals import ARFExplainer, Target
+from countarfactuals import ARFExplainer, Counterfactuals, Target
 from countarfactuals.datasets import load_coffee
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "coffee.py"
@@ -81,11 +81,19 @@ def trained(example: ModuleType, table: Path) -> Trained:
     return Trained(X, loaded.y, example.train_model(X, loaded.y))
 
 
-def shares(text: str, name: str) -> tuple[int, float, float]:
-    """Number of rows and the two shares of a line of the comparison."""
-    found = re.search(rf"^{name} +(\d+) +(\d+)% +(\d+)%$", text, re.MULTILINE)
+class Line(NamedTuple):
+    """A line of the comparison."""
+
+    rows: int
+    pairs: int
+    pair_occurs: float
+    usual_altitude: float
+
+
+def line(text: str, name: str) -> Line:
+    found = re.search(rf"^{name} +(\d+) +(\d+) +(\d+)% +(\d+)%$", text, re.MULTILINE)
     assert found, text
-    return int(found[1]), int(found[2]) / 100, int(found[3]) / 100
+    return Line(int(found[1]), int(found[2]), int(found[3]) / 100, int(found[4]) / 100)
 
 
 def run(example: ModuleType, path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
@@ -102,24 +110,25 @@ def test_the_example_on_a_made_up_table(example, table, tmp_path, capsys, monkey
     changes = text.split("2  What would")[1].split("3  Beside")[0]
     assert re.findall(r"^\d .*[↑↓↔] .*$", changes, re.MULTILINE)
     assert set(re.findall(r"^\d .*(good|bad)", changes, re.MULTILINE)) == {"good"}
-    n, pairs, altitudes = shares(text, "counterfactuals")
-    n_independent, pairs_independent, altitudes_independent = shares(text, "independent")
-    assert n >= 5
-    assert n_independent >= 100
-    assert pairs > 0.9 > pairs_independent + 0.2
-    assert altitudes > altitudes_independent + 0.1
+    ours, new, independent = (line(text, name) for name in ("counterfactuals", "without real rows", "independent"))
+    assert ours.rows > new.rows >= 5  # some are real coffees
+    assert independent.rows >= 100
+    for one in (ours, new):
+        assert one.pair_occurs > 0.9 > independent.pair_occurs + 0.2
+        assert one.usual_altitude > independent.usual_altitude + 0.1
 
 
 @needs_folder
 def test_the_example_on_the_published_table(example, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(example, "COMPARED", 2)
+    monkeypatch.setattr(example, "COMPARED", 10)  # fewer have too few distinct rows to compare altitudes
     text = run(example, Path(FOLDER) / "coffee_raw.csv", tmp_path, capsys)
     assert "Explained is row 265 of 895, the paper's coffee: predicted bad, labelled good." in text
     assert re.search(r"Taiwan +2014 +Typica +Washed / Wet +0.1 +800$", text, re.MULTILINE)
-    _, pairs, altitudes = shares(text, "counterfactuals")
-    _, pairs_independent, altitudes_independent = shares(text, "independent")
-    assert pairs > 0.95 > pairs_independent + 0.2
-    assert altitudes > altitudes_independent + 0.1
+    ours, new, independent = (line(text, name) for name in ("counterfactuals", "without real rows", "independent"))
+    assert ours.rows > new.rows  # some are real coffees
+    for one in (ours, new):
+        assert one.pair_occurs > 0.95 > independent.pair_occurs + 0.2
+        assert one.usual_altitude > independent.usual_altitude + 0.1
 
 
 def gower_twin(X: pd.DataFrame, x: pd.Series) -> np.ndarray:
@@ -165,12 +174,17 @@ def test_another_table_is_refused(example, trained):
             example.predicted_bad_at_home(model, some)
 
 
-def test_resampling_draws_the_changed_features_only(example, trained):
+@pytest.fixture(scope="module")
+def result(trained: Trained) -> Counterfactuals:
+    explainer = ARFExplainer(trained.model, max_evaluations=200, random_state=1).fit(trained.X)
+    return explainer.explain(trained.X.iloc[[264]], Target("good"))
+
+
+def test_resampling_draws_the_changed_features_only(example, trained, result):
     X, _, model = trained
     x = X.iloc[[264]]
-    result = ARFExplainer(model, max_evaluations=200, random_state=1).fit(X).explain(x, Target("good"))
     assert len(result)
-    drawn = example.resampled(result, X, model)
+    drawn = example.resampled(result, X, model, np.random.default_rng(1))
     assert set(model.predict(drawn)) == {"good"}
     assert list(drawn.columns) == list(X.columns)
     assert (drawn.dtypes == X.dtypes).all()
@@ -199,3 +213,44 @@ def test_measures_by_hand(example):
     )
     assert example.pair_occurs(rows, X).tolist() == [True, True, False, True, True, False]
     assert example.altitude_is_usual(rows, X).tolist() == [True, False, True, False, True, False]
+
+
+def test_equal_rows_and_those_from_home_are_not_counted(example):
+    X = pd.DataFrame(
+        {
+            "country.of.origin": ["Taiwan", "A", "A", "B"],
+            "variety": ["Typica", "Typica", "Other", "Caturra"],
+            "altitude_mean_meters": [700, 1000, 1000, 500],
+        }
+    )
+    good, odd = ("A", "Typica", 1000), ("B", "Typica", 501)
+    rows = [good] * 7 + [odd, ("A", "Other", 1000), ("A", "Other", 1001), ("Taiwan", "Caturra", 9)]
+    table = pd.DataFrame(rows, columns=X.columns)
+    assert example.comparison({"some": table}, X).loc["some"].tolist() == [4, 3, "75%", "50%"]
+    nothing = example.comparison({"none": table.tail(1)}, X).loc["none"].tolist()
+    assert nothing == [0, 0, "–", "–"]
+
+
+def test_one_generator_serves_all_coffees(example, table, tmp_path, capsys, monkeypatch):
+    seen = []
+    resampled = example.resampled
+    monkeypatch.setattr(example, "COMPARED", 2)
+    monkeypatch.setattr(example, "resampled", lambda *some: (seen.append(some[3]), resampled(*some))[1])
+    run(example, table, tmp_path, capsys)
+    assert len(seen) == 2
+    assert seen[0] is seen[1]
+
+
+def test_the_picture_marks_the_real_rows_that_the_text_marks(example, trained, result):
+    from countarfactuals.plotting import plot_change_table
+
+    known = set(trained.X.itertuples(index=False, name=None))
+    is_real = [row in known for row in result.to_frame().itertuples(index=False, name=None)]
+    real, new = np.flatnonzero(is_real), np.flatnonzero(~np.array(is_real))
+    assert len(real)
+    assert len(new)
+    shown = result.filter(where=lambda frame: np.isin(np.arange(len(frame)), [new[0], real[0]]))
+    ax = plot_change_table(shown)
+    example.mark_real_rows(ax, shown)
+    heads = [text.get_text() for text in ax.texts if text.get_text().startswith("#")]
+    assert heads == (["#0", "#1\nreal row"] if new[0] < real[0] else ["#0\nreal row", "#1"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,6 +90,35 @@ def test_the_nearest_counterfactual_is_implausible(trade_off):
     assert plausible.by_arf >= 0.5
 
 
+def test_the_ways_of_panel_a_are_apart(trade_off):
+    near, far = (answer.point - trade_off.scene.x for answer in (trade_off.nearest, trade_off.plausible_by_arf))
+    angle = np.degrees(np.arctan2(near[1], near[0]) - np.arctan2(far[1], far[0]))
+    assert 10 < abs(angle) < 90
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_shade_crosses_the_empty_middle(example, trade_off, seed):
+    panel = trade_off if seed == example.SEED else example.make_panel(example.TRADE_OFF, seed)
+    middle = np.abs(panel.grid[:, 0]) < example.MIDDLE
+    assert panel.in_truth[middle].max() < 0.005
+    assert panel.typicality[middle].max() < min(example.SHADES)
+    assert not (panel.data["x1"].abs() < example.MIDDLE).any()
+
+
+def test_shares_of_the_truth_by_hand(example, trade_off):
+    """In panel a the true density falls with the distance to the middle of the wanted class, in its own scale."""
+    fresh, wanted = example.TRADE_OFF.sample(example.N_FRESH, example.SEED + 1)
+    real = fresh[wanted]
+
+    def squared(x1, x2):
+        return ((x1 - 2.2) / 0.5) ** 2 + ((x2 - 0.5) / 0.8) ** 2
+
+    rightmost = trade_off.grid[:, 0] > 1
+    far = squared(*trade_off.grid[rightmost].T)
+    share = (squared(real["x1"], real["x2"]).to_numpy()[None] > far[:, None]).mean(axis=1)
+    assert trade_off.in_truth[rightmost] == pytest.approx(share, abs=0.002)
+
+
 def test_answers_are_the_nearest_that_are_wanted(trade_off, gaps):
     for panel in (trade_off, *gaps.values()):
         scale = np.ptp(panel.data.to_numpy(), axis=0)
@@ -129,7 +159,10 @@ def test_the_picture_has_both_panels(example, trade_off, gaps):
     for ax in (left, right):
         assert ax.get_xlabel()
         assert ax.get_ylabel()
-    assert len(figure.legends[0].get_texts()) == 6
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(legend) == 6
+    assert legend[-2:] == [f"forest: beats {share} % of real rows of the wanted class" for share in (25, 50)]
+    assert figure.legends[0].get_window_extent().width < figure.bbox.width
     figure.draw_without_rendering()
     for ax in (left, right):  # labels inside their panels, and apart from each other
         boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
@@ -144,4 +177,10 @@ def test_it_writes_a_file(example, trade_off, gaps, tmp_path, capsys, monkeypatc
     monkeypatch.setattr(example, "make_panel", lambda scene: made[id(scene)])
     example.main(str(tmp_path / "figure.png"))
     assert (tmp_path / "figure.png").read_bytes()[:4] == b"\x89PNG"
-    assert "b  the nearest that Gower calls plausible" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "b  the nearest that Gower calls plausible" in text
+    middle = np.abs(trade_off.grid[:, 0]) < 0.4
+    said = re.search(r"a  the highest in the empty middle +(\d+)% +(\d+)%$", text, re.MULTILINE)
+    assert said
+    assert int(said[1]) == round(100 * trade_off.typicality[middle].max())
+    assert int(said[2]) == 0

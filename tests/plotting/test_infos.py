@@ -244,9 +244,9 @@ def test_contours_separate_the_typicalities():
 
 @pytest.mark.parametrize("table", ["mixed", "missing"])
 def test_importance_is_that_of_the_search(table):
-    x, found = explained(table)
+    found = explained(table)[1]
     ours = explainer(table)
-    info = ice_info(ours, x, "good")
+    info = ice_info(found, ours)
     problem = ours.problem(found.x, "good", Constraints())
     problem.budget = 10_000
     expected = dict(zip(map(str, found.schema.names), local_importance(problem), strict=True))
@@ -255,9 +255,9 @@ def test_importance_is_that_of_the_search(table):
 
 
 def test_ice_curves_are_the_model_along_one_feature():
-    x, found = explained("mixed")
+    found = explained("mixed")[1]
     background = explainer().background_
-    info = ice_info(explainer(), x, "good")
+    info = ice_info(found, explainer())
     for curve in info.curves:
         j = found.schema.index(curve.feature)
         assert (np.diff(curve.values) > 0).all()
@@ -274,15 +274,14 @@ def test_ice_curves_are_the_model_along_one_feature():
 
 def test_features_that_the_model_ignores_have_no_importance_and_keep_their_order():
     ours, X = hostile_explainer()
-    info = ice_info(ours, X.iloc[[0]])
+    info = ice_info(ours.explain(X.iloc[[0]]), ours)
     ignored = [curve.feature for curve in info.curves if curve.importance == 0]
     assert len(ignored) == 57
     assert ignored[-1] == X.columns[-1]
 
 
 def test_the_importance_picture_lists_the_first_features():
-    x, _ = explained("mixed")
-    curves = ice_info(explainer(), x, "good")
+    curves = ice_info(explained("mixed")[1], explainer())
     info = importance_info(curves, 2)
     assert info.features == tuple(curve.feature for curve in curves.curves[:2])
     assert info.importance == tuple(curve.importance for curve in curves.curves[:2])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import matplotlib
@@ -41,8 +42,12 @@ OF_A_RESULT = {
     "pareto": plotting.plot_pareto,
     "history": plotting.plot_history,
 }
-WITH_EXPLAINER = {"surface": plotting.plot_surface, "density_strip": plotting.plot_density_strip}
-TARGETS: dict[str, Any] = {"binary": "good", "multiclass": "d", "regression": (2.0, 5.0)}
+WITH_EXPLAINER = {
+    "surface": plotting.plot_surface,
+    "density_strip": plotting.plot_density_strip,
+    "ice": plotting.plot_ice,
+    "importance": plotting.plot_importance,
+}
 
 
 @pytest.mark.parametrize("case", FULL)
@@ -68,7 +73,7 @@ def test_a_result_without_rows_says_why(picture, case):
     [("numeric", "binary"), ("categorical", "regression"), ("mixed", "multiclass"), ("missing", "binary")],
 )
 def test_pictures_with_an_explainer_are_legible(table, task):
-    x, found = explained(table, task)
+    found = explained(table, task)[1]
     ours = explainer(table, task)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -76,8 +81,8 @@ def test_pictures_with_an_explainer_are_legible(table, task):
             plotting.plot_surface(found, ours, n_points=15),
             plotting.plot_density_strip(found, ours),
             plotting.plot_parallel(found, ours),
-            plotting.plot_ice(ours, x, TARGETS[task]),
-            plotting.plot_importance(ours, x, TARGETS[task]),
+            plotting.plot_ice(found, ours),
+            plotting.plot_importance(found, ours),
         ):
             check_legible(ax)
 
@@ -103,12 +108,17 @@ def test_sixty_hostile_features_and_their_classes_are_legible():
         plotting.plot_surface(found, ours, features=pair[::-1], n_points=12),
         plotting.plot_surface(found, ours, features=(HOSTILE[1], HOSTILE[3])),
         plotting.plot_density_strip(found, ours),
-        plotting.plot_ice(ours, x),
-        plotting.plot_importance(ours, x),
+        plotting.plot_ice(found, ours),
+        plotting.plot_importance(found, ours),
         plotting.plot_parallel(found, ours),
     ):
         check_legible(ax)
         assert any("$good$\\n" in text for text in shown(ax))
+
+
+def untold() -> Any:
+    """A result that does not say what was asked for."""
+    return replace(explained()[1], provenance={})
 
 
 def missing_everywhere() -> Any:
@@ -119,7 +129,7 @@ def missing_everywhere() -> Any:
     return found
 
 
-@pytest.mark.parametrize("picture", [*OF_A_RESULT, *WITH_EXPLAINER, "ice", "importance"])
+@pytest.mark.parametrize("picture", [*OF_A_RESULT, *WITH_EXPLAINER])
 def test_given_axes_are_drawn_on_without_pyplot(picture, monkeypatch):
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("pyplot was asked")
@@ -127,13 +137,11 @@ def test_given_axes_are_drawn_on_without_pyplot(picture, monkeypatch):
     for name in ("subplots", "figure", "gca", "gcf", "sca", "show", "subplot", "draw", "tight_layout"):
         monkeypatch.setattr(pyplot, name, refuse)
     given = Figure(figsize=(6, 4)).add_subplot()
-    x, found = explained()
+    found = explained()[1]
     if picture in WITH_EXPLAINER:
         ax = WITH_EXPLAINER[picture](found, explainer(), ax=given)
-    elif picture in OF_A_RESULT:
-        ax = OF_A_RESULT[picture](with_history() if picture == "history" else found, ax=given)
     else:
-        ax = getattr(plotting, f"plot_{picture}")(explainer(), x, "good", ax=given)
+        ax = OF_A_RESULT[picture](with_history() if picture == "history" else found, ax=given)
     assert ax is given
     assert pyplot.get_fignums() == []
     assert len(shown(ax)) > 3
@@ -178,8 +186,6 @@ def test_nothing_is_changed():
         plot(found)
     for plot in WITH_EXPLAINER.values():
         plot(found, ours)
-    plotting.plot_ice(ours, x, "good")
-    plotting.plot_importance(ours, x, "good")
     assert found.to_dict() == before
     assert np.array_equal(ours.background_.matrix, matrix, equal_nan=True)
     assert x.equals(row)
@@ -277,7 +283,9 @@ def test_a_batch_makes_a_picture_of_frequencies():
         (lambda: plotting.plot_surface(explained()[1], explainer(), "age"), ParameterError, "list or tuple"),
         (lambda: plotting.plot_surface(explained()[1], explainer(), ("age", "incom")), DataError, "mean 'income'"),
         (lambda: plotting.plot_pareto(result(objectives={})), ParameterError, "'proximity'"),
-        (lambda: plotting.plot_ice(ARFExplainer(None), {}), NotFittedError, "not fitted"),
+        (lambda: plotting.plot_ice(tiny(), ARFExplainer(None)), NotFittedError, "not fitted"),
+        (lambda: plotting.plot_ice(explainer(), explained()[1]), DataTypeError, "that `explain` returns"),
+        (lambda: plotting.plot_importance(untold(), explainer()), DataError, "does not say what was asked for"),
     ],
 )  # fmt: skip
 def test_errors_say_what_to_do(call, error, words):

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.lines import Line2D
 
-from countarfactuals.constraints import Constraints
+from countarfactuals.counterfactuals import Counterfactuals
 from countarfactuals.counterfactuals.wording import one_line
+from countarfactuals.exceptions import DataError
 from countarfactuals.explainers.background import Background
 from countarfactuals.plotting import style
 from countarfactuals.plotting.scale import Scale
-from countarfactuals.plotting.subject import background_of, check_most
+from countarfactuals.plotting.subject import background_for, check_most, check_result, goal_of
 from countarfactuals.plotting.text import counted, fitted, literal, name_of, title_beside
 
 if TYPE_CHECKING:
@@ -74,17 +75,20 @@ class IceInfo:
     high: float
 
 
-def ice_info(explainer: Any, x: Any, target: Any = None) -> IceInfo:
+def ice_info(counterfactuals: Counterfactuals, explainer: Any) -> IceInfo:
     """ICE curves through x; the arguments are those of `plot_ice`."""
-    background = background_of(explainer)
-    problem = explainer.problem(explainer.encode_row(x), target, Constraints())
-    goal, own = problem.goal, float(problem.x_scores[problem.goal.column])
-    grids = [_grid(background, problem.x, j) for j in range(len(problem.x))]
+    result = check_result(counterfactuals)
+    background = background_for(result, explainer)
+    goal, x = goal_of(result, background), result.x
+    if goal is None:
+        raise DataError("The result does not say what was asked for. Pass one that `explain` returned.")
+    own = float(result.x_scores[goal.column])
+    grids = [_grid(background, x, j) for j in range(len(x))]
     feature = np.repeat(np.arange(len(grids)), [len(grid) for grid in grids])
-    rows = np.repeat(problem.x[None], len(feature), axis=0)
+    rows = np.repeat(x[None], len(feature), axis=0)
     rows[np.arange(len(rows)), feature] = np.concatenate(grids)
     scores = background.predictor.scores(background.representable(rows))[:, goal.column]
-    curves = [_curve(background, problem.x, j, grids[j], scores[feature == j], own) for j in range(len(grids))]
+    curves = [_curve(background, x, j, grids[j], scores[feature == j], own) for j in range(len(grids))]
     curves.sort(key=lambda curve: -curve.importance)  # ties keep the order of the data
     return IceInfo(
         curves=tuple(curves),
@@ -118,19 +122,20 @@ def _curve(
     return IceCurve(name_of(column.name), importance, values[order], scores[order], float(x[j]), scale)
 
 
-def plot_ice(explainer: Any, x: Any, target: Any = None, *, most_features: int = 6, ax: Axes | None = None) -> Axes:
+def plot_ice(
+    counterfactuals: Counterfactuals, explainer: Any, *, most_features: int = 6, ax: Axes | None = None
+) -> Axes:
     """The wanted score along the most important features.
 
     Parameters
     ----------
-    explainer : a fitted explainer.
-    x : the row, as in `explain`.
-    target : as in `explain`.
+    counterfactuals : a result of `explain`; that of a row without counterfactuals will do.
+    explainer : the one that made it; its model is asked about every point of the curves.
     most_features : how many are shown at most.
     ax : axes to draw on.
     """
     most = check_most("most_features", most_features)
-    info = ice_info(explainer, x, target)
+    info = ice_info(counterfactuals, explainer)
     n = min(most, len(info.curves))
     ax = style.axes_for(ax, 3.6, max(style.PAGE, 1.0 * n))
     _draw(ax, info, n)

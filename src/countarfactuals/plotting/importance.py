@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from countarfactuals.counterfactuals import Counterfactuals
 from countarfactuals.counterfactuals.wording import one_line, score_text
 from countarfactuals.plotting import style
 from countarfactuals.plotting.ice import IceInfo, ice_info
@@ -51,22 +52,20 @@ def importance_info(curves: IceInfo, most_features: int = 20) -> ImportanceInfo:
 
 
 def plot_importance(
-    explainer: Any, x: Any, target: Any = None, *, most_features: int = 20, ax: Axes | None = None
+    counterfactuals: Counterfactuals, explainer: Any, *, most_features: int = 20, ax: Axes | None = None
 ) -> Axes:
     """Bars of the local importance of features.
 
     Parameters
     ----------
-    explainer : a fitted explainer.
-    x : the row, as in `explain`.
-    target : as in `explain`.
+    counterfactuals, explainer : as in `plot_ice`.
     most_features : how many are shown at most.
     ax : axes to draw on; they show as many features as they have room for.
     """
     most = check_most("most_features", most_features)
     if ax is not None:
         most = min(most, max(int(style.inches(ax)[1] / 0.16), 1))
-    info = importance_info(ice_info(explainer, x, target), most)
+    info = importance_info(ice_info(counterfactuals, explainer), most)
     ax = style.axes_for(ax, _BAR * len(info.features) + 1.1)
     _draw(ax, info)
     rest = [f"{counted(info.n_left_out, 'less important feature')} not shown"] if info.n_left_out else []
