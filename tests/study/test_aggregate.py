@@ -93,6 +93,8 @@ def test_summary_takes_medians_over_rows_and_over_instances() -> None:
         assert line.sparsity == pytest.approx(1 - rows.share_changed.median())
         assert line.hypervolume == some.hypervolume.median()
         assert line.n_nondominated == some.n_nondominated.median()
+        of_instances = [np.median(one.log_density) for _, one in rows.groupby("instance")]
+        assert line.log_density_by_instance == np.median(of_instances)
 
 
 def test_pooled_counts_a_row_of_two_methods_once() -> None:

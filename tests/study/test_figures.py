@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
 
 pytest.importorskip("matplotlib")
 
-from countarfactuals.study.figures.attainment import median_surface
+from countarfactuals.study.figures.attainment import draw_attainment
 from countarfactuals.study.figures.boxes import box_values, draw_boxes
 from countarfactuals.study.figures.correlations import draw_correlations, reflected_density
+from countarfactuals.study.surfaces import Surface, median_surface, share_attained
 from tests.study.test_aggregate import keys_of, make_candidates
 
 
@@ -60,7 +63,7 @@ def test_the_grid_has_a_panel_per_measure_and_set_with_the_methods_colours() -> 
     from countarfactuals.plotting.style import method_colour
 
     candidates = make_candidates()
-    columns = ["hypervolume", "plausible_hypervolume", "n_nondominated", "seconds"]
+    columns = ["hypervolume", "plausible_hypervolume", "n_nondominated", "seconds_with_own_fit"]
     rng = np.random.default_rng(1)
     instances = keys_of(candidates)
     instances = instances.join(pd.DataFrame(rng.random((len(instances), 4)), columns=columns))
@@ -86,6 +89,77 @@ def test_correlations_are_drawn_without_any() -> None:
     assert [text.get_text() for text in figure.axes[0].texts] == ["no pair is defined"]
     whole = draw_correlations(instances.assign(spearman_gower=0.25), instances)
     assert [text.get_text() for text in whole.axes[0].get_legend().get_texts()] == [
-        "ARF, median 0.50",
+        "forest, median 0.50",
         "Gower, median 0.25",
     ]
+
+
+def test_share_attained_by_a_slow_twin() -> None:
+    rng = np.random.default_rng(1)
+    make = [Surface(*np.sort(rng.random((2, 12)), axis=1) * [[1], [-1]]) for _ in range(3)]
+    ours, *others = make
+    corners = [(x, y) for one in others for x, y in zip(*one, strict=True)]
+    expected = [any(a <= x and b <= y for a, b in zip(*ours, strict=True)) for x, y in corners]
+    assert 0 < sum(expected) < len(expected)
+    assert share_attained(ours, others) == pytest.approx(np.mean(expected))
+    assert share_attained(ours, [ours]) == 1.0
+    nothing = Surface(np.empty(0), np.empty(0))
+    assert share_attained(nothing, others) == 0.0
+    assert np.isnan(share_attained(ours, [nothing]))
+    assert np.isnan(share_attained(ours, []))
+
+
+def test_equal_surfaces_are_both_seen_and_few_shares_are_ticks() -> None:
+    candidates = make_candidates().assign(method="arf", instance=1, nondominated=True, dataset="one")
+    twice = pd.concat([candidates, candidates.assign(method="mocarf")])
+    twice["share_changed"] = np.where(twice["share_changed"] > 0.5, 1.0, 0.5)
+    instances = keys_of(twice)
+    (ax,) = draw_attainment(twice, instances, "share_changed").axes
+    arf, mocarf = ax.get_lines()
+    np.testing.assert_array_equal(arf.get_xydata(), mocarf.get_xydata())
+    assert arf.get_linewidth() > 2 * mocarf.get_linewidth()
+    assert arf.get_zorder() < mocarf.get_zorder()
+    assert arf.get_linestyle() != mocarf.get_linestyle()
+    assert list(ax.get_xticks()) == [0.5, 1.0]
+
+
+def test_hypervolumes_of_many_decades_have_a_log_axis() -> None:
+    candidates = make_candidates()
+    instances = keys_of(candidates).assign(plausible_hypervolume=0.3, n_nondominated=5, seconds_with_own_fit=1.0)
+    small = (instances["dataset"] == "two") & (instances["method"] == "moc")
+    figure = draw_boxes(candidates, instances.assign(hypervolume=np.where(small, 1e-5, 20.0)))
+    one, two = figure.axes[6:8]
+    assert (one.get_yscale(), two.get_yscale()) == ("linear", "log")
+    assert two.get_ylim()[0] < 1e-5
+    assert [text.get_text() for text in two.texts] == ["log"]
+    figure = draw_boxes(candidates, instances.assign(hypervolume=np.where(small, 0.0, 20.0)))
+    assert figure.axes[7].get_yscale() == "linear"  # 0 is on no log axis
+
+
+def test_pair_plots_have_labels_that_do_not_touch_and_no_colours_of_methods() -> None:
+    from matplotlib.colors import to_hex
+
+    from countarfactuals.plotting.style import METHOD_COLOURS
+    from countarfactuals.study.cases import Case
+    from countarfactuals.study.figures.pairs import draw_pairs
+
+    rng = np.random.default_rng(1)
+    low, high = [-4.2, 0, -3, -6, -0.1, -40, 0, -4.2, -9], [3.2, 5, 4, 4, 0.1, 60, 900, 3.2, 1]
+    X = pd.DataFrame(rng.uniform(low, high, (300, 9)), columns=[f"x{i}" for i in range(9)])
+    case = Case("many", X, pd.Series(rng.integers(0, 2, 300)), None, X.head(5), None)  # type: ignore[arg-type]
+    figure = draw_pairs(case)
+    figure.draw_without_rendering()
+    bottom = [ax for ax in figure.axes if ax.get_visible() and ax.get_xlabel()]
+    assert len(bottom) == 9
+    boxes = [
+        label.get_window_extent()
+        for ax in bottom
+        for tick, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+        if ax.get_xlim()[0] <= tick <= ax.get_xlim()[1]
+    ]
+    ends = sorted((box.x0, box.x1) for box in boxes)
+    assert len(ends) >= 18
+    assert all(left[1] < right[0] for left, right in pairwise(ends))
+    used = {to_hex(c).upper() for ax in figure.axes for dots in ax.collections for c in dots.get_facecolor()}
+    assert len(used) == 3
+    assert not used & set(METHOD_COLOURS.values())

@@ -94,9 +94,12 @@ def test_published_findings(published: Published) -> None:
     found = check_findings(published.summary, published.per_instance, none, n_features)
     required = [finding for finding in found if finding.required]
     assert len(required) > 10
-    assert [(finding.key, finding.dataset) for finding in required if not finding.holds] == []
-    # the paper's own exception
-    assert not next(one.holds for one in found if (one.key, one.dataset) == ("hypervolume", "cassini"))
+    # by means over data sets NICE is the most plausible on average, for what it does on bn_20; all else holds
+    failing = [(finding.key, finding.dataset) for finding in required if finding.verdict != "holds"]
+    assert failing == [("plausibility", "all")]
+    by_place = {(one.key, one.dataset): one.verdict for one in found}
+    assert by_place["hypervolume", "cassini"] == "does not hold"  # the paper's own exception
+    assert by_place["hypervolume", "pawelczyk"] == "level"
 
 
 def test_a_folder_without_results_has_none(tmp_path: Path) -> None:

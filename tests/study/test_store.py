@@ -60,7 +60,7 @@ def test_tables_come_back(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(read_parquet(tmp_path / "t.parquet"), frame, check_dtype=False)
     assert read_meta(tmp_path / "t.parquet") == {"seconds": 1.25}
     write_csv(tmp_path / "t.csv", frame)
-    assert (tmp_path / "t.csv").read_bytes() == b"a,b,c\n1.5,x,True\n3.141592654,y,False\n,z,True\n"
+    assert (tmp_path / "t.csv").read_bytes() == b"a,b,c\n1.5,x,True\n3.141592653589793,y,False\n,z,True\n"
 
 
 def test_a_folder_belongs_to_one_study(tmp_path: Path) -> None:
@@ -71,23 +71,85 @@ def test_a_folder_belongs_to_one_study(tmp_path: Path) -> None:
     store.begin({"seed": 1, "preset": "paper"}, resume=True)
     with pytest.raises(StorageError, match="has another 'seed', such as 1 instead of 2"):
         store.begin({"seed": 2, "preset": "paper"}, resume=True)
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "thesis.tex").write_text("")
-    with pytest.raises(StorageError, match="not empty"):
-        Store(tmp_path / "full").begin({"seed": 1}, resume=False)
+
+
+FOREIGN = (".2024.backup/thesis.tex", ".0notes.txt", ".7.x/summary.csv", "work/.123.bn_5/x", "work/.77.001.parquet")
+
+
+def put(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("name", [*FOREIGN, "thesis.tex", ".12.summary.csv", ".x.design.json"])
+def test_a_folder_that_is_no_study_is_refused_and_left_alone(tmp_path: Path, name: str, resume: bool) -> None:
+    put(tmp_path, name)
+    with pytest.raises(StorageError, match="not empty and holds no study"):
+        Store(tmp_path).begin({"seed": 1}, resume=resume)
+    assert files(tmp_path) == {name}
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_study_killed_at_its_very_start_can_begin_again(tmp_path: Path, resume: bool) -> None:
+    put(tmp_path, ".123.design.json")
+    store = Store(tmp_path)
+    store.begin({"seed": 1}, resume=resume)
+    store.sweep()
+    assert files(tmp_path) == {"design.json"}
+
+
+@pytest.mark.parametrize("content", ["[1, 2]", "no JSON", "{}"])
+def test_a_foreign_design_is_no_study(tmp_path: Path, content: str) -> None:
+    (tmp_path / "design.json").write_text(content)
+    with pytest.raises(StorageError):
+        Store(tmp_path).begin({"seed": 1}, resume=True)
+    assert (tmp_path / "design.json").read_text() == content
+    with pytest.raises(StorageError, match="is a file"):
+        Store(tmp_path / "design.json").begin({"seed": 1}, resume=True)
 
 
 def test_sweep_removes_only_what_is_unfinished(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    (tmp_path / "work" / ".123.bn_5").mkdir(parents=True)
-    (tmp_path / "work" / ".123.bn_5" / "x").write_text("")
-    (tmp_path / "work" / ".77.001.parquet").write_text("")
-    (tmp_path / "work" / "forest.npz.77.unfinished").write_text("")
-    write_json(tmp_path / "work" / "fit.json", {})
-    (tmp_path / ".hidden").write_text("")
-    store.sweep()
-    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
-        ".hidden",
-        "work",
-        "work/fit.json",
+    ours = [
+        *(".1.design.json", ".22.summary.csv", ".3.report.html", ".4.counterfactuals.parquet", ".5.trade_off.csv"),
+        *("figures/.6.boxes.png", "figures/.6.pairs_bn_20.pdf", "data/.7.bn_5/data.csv", "data/.7.cassini/sub/file"),
+        *("work/bn_5/.8.forest.json", "work/bn_5/forest.npz.77.unfinished", "work/bn_5/arf/.9.fit.json"),
+        *("work/two_sines/mocctree/.10.001.parquet", "work/bn_5/nice/.10.1000.parquet"),
     ]
+    others = [
+        *(*FOREIGN, ".2024.thesis.csv", ".a1.summary.csv", ".1.summary.csv.bak", "notes/.1.summary.csv", ".hidden"),
+        *("figures/.6.mine.png", "data/.7.mine/data.csv", "data/.2024.backup/bn_5/x", "work/bn_5/.1.summary.csv"),
+        *("work/bn_5/arf/.10.01.parquet", "work/mine/arf/.10.001.parquet", "forest.npz.77.unfinished"),
+        *("work/bn_5/arf/001.parquet", "work/bn_5/arf/fit.json", "summary.csv", ".1.findings.csv/thesis.tex"),
+    ]
+    put(tmp_path, *ours, *others)
+    (tmp_path / ".11.findings.csv").unlink(missing_ok=True)
+    (tmp_path / ".11.findings.csv").symlink_to(tmp_path / "summary.csv")
+    (tmp_path / "data" / ".12.bn_10").symlink_to(tmp_path / "notes")
+    Store(tmp_path).sweep()
+    assert files(tmp_path) >= set(others)
+    assert not files(tmp_path) & set(ours)
+    assert not (tmp_path / "data" / ".7.bn_5").exists()
+    Store(tmp_path / "absent").sweep()
+
+
+def test_environments_are_kept_the_first_one_first(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    first, second = {"written": "1", "python": "3.11"}, {"written": "2", "python": "3.12"}
+    assert store.record_environment(first) == [first]
+    assert store.record_environment({**first, "written": "9"}) == [first]  # the same but for its date
+    assert store.record_environment(second) == [first, second]
+    assert store.environments() == [first, second]
+    write_json(tmp_path / "environment.json", first)  # as studies were once written
+    assert store.record_environment(second) == [first, second]
+
+
+def test_csv_gives_every_bit_back(tmp_path: Path) -> None:
+    values = np.random.default_rng(1).normal(size=500) * 10.0 ** np.random.default_rng(2).integers(-300, 300, 500)
+    write_csv(tmp_path / "t.csv", pd.DataFrame({"a": values}))
+    assert [float(line) for line in (tmp_path / "t.csv").read_text().split()[1:]] == values.tolist()

@@ -24,6 +24,8 @@ pytest.importorskip("matplotlib")
 from countarfactuals.exceptions import MissingDependencyError, StorageError
 from countarfactuals.study import Design, cases, run_study
 from countarfactuals.study.command import main
+from countarfactuals.study.findings import told_required
+from countarfactuals.study.store import FIGURES, TABLES
 from countarfactuals.study.study import Tables
 
 DESIGN = Design(
@@ -38,6 +40,7 @@ DESIGN = Design(
 OPTIONS = ["--generate", "--methods", "arf,moc,nice", "--sets", "cassini,bn_5", "--instances", "2"]
 OPTIONS += ["--evaluations", "120", "--rows", "300", "--trees", "5", "--seed", "3"]
 N_EXPLANATIONS = 12
+TOP = ("design.json", "environment.json", "report.html", "counterfactuals.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -72,12 +75,16 @@ def test_all_files_are_there(whole: tuple[Tables, Path]) -> None:
         assert (out / "figures" / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
         assert (out / "figures" / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
     assert len(explained(out)) == N_EXPLANATIONS
-    environment = json.loads((out / "environment.json").read_text())
+    assert len(tables.versions) == 1
+    (environment,) = json.loads((out / "environment.json").read_text())["environments"]
     assert environment["design"] == DESIGN.to_dict()
     assert environment["packages"]["xgboost"]
     assert not list(out.rglob(".[0-9]*"))
     instances = pd.read_csv(out / "per_instance.csv")
-    pd.testing.assert_frame_equal(instances, tables.per_instance, check_dtype=False, rtol=1e-9)
+    pd.testing.assert_frame_equal(instances, tables.per_instance, check_dtype=False, rtol=1e-14)
+    assert names >= {f"{name}.csv" for name in TABLES}
+    assert {path.stem for path in (out / "figures").iterdir()} <= set(FIGURES)  # else the sweep would miss them
+    assert names <= {*(f"{name}.csv" for name in TABLES), *TOP, "figures", "work", "data"}
 
 
 def test_tables_tell_what_candidates_say(whole: tuple[Tables, Path]) -> None:
@@ -109,10 +116,60 @@ def test_the_report_is_self_contained_and_has_the_numbers(whole: tuple[Tables, P
     line = tables.summary.set_index(["dataset", "method"]).loc[("bn_5", "moc")]
     assert f"{line['plausible_hypervolume']:.3f}" in html
     assert f"{line['log_density']:.2f}".replace("-", "−") in html
-    holding = sum(finding.holds for finding in tables.findings() if finding.required)
-    assert f"<em>{holding} of " in html
+    assert f"<em>{told_required(tables.findings())}</em>" in html
     for finding in tables.findings():
-        assert finding.claim.split(",")[0].replace("'", "&#x27;") in html
+        assert finding.claim.removesuffix(".").replace("'", "&#x27;") in html
+    assert f">{line['valid_share']:.0%}<".replace("%", " %") in html
+    assert "not independent" in html
+
+
+def test_the_report_tells_seconds_with_own_fits(whole: tuple[Tables, Path]) -> None:
+    """NICE's autoencoder takes longer than its explanations: both numbers are shown, in this order."""
+    tables, out = whole
+    line = tables.summary.set_index(["dataset", "method"]).loc[("bn_5", "nice")]
+    assert line["seconds_with_own_fit"] > line["seconds"]
+    cells = [f'<td class="number">{line[name]:.3g}</td>' for name in ("seconds_with_own_fit", "seconds")]
+    assert "".join(cells) in (out / "report.html").read_text(encoding="utf-8")
+    assert line["n_evaluated"] < 120
+
+
+def test_another_version_is_told_and_the_first_is_kept(
+    whole: tuple[Tables, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(whole[1], out)
+    known = json.loads((out / "environment.json").read_text())["environments"]
+    known[0]["packages"]["countarfactuals"] = "0.0.1"
+    (out / "environment.json").write_text(json.dumps({"environments": known}))
+    fit = out / "work" / "cassini" / "nice" / "fit.json"
+    fit.write_text('{"seconds": 1234.5}')
+    (out / "work" / "cassini" / "nice" / "002.parquet").unlink()
+    tables = run_study(DESIGN, out, resume=True, pictures=False, quiet=True)
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert told[0].startswith("warning: versions 0.0.1 and ")
+    assert json.loads((out / "environment.json").read_text())["environments"][0] == known[0]
+    assert (tables.versions[0], len(tables.versions)) == ("0.0.1", 2)
+    assert json.loads(fit.read_text())["seconds"] == 1234.5  # the first fit's
+    assert "resumed with another" in (out / "report.html").read_text(encoding="utf-8")
+    run_study(DESIGN, whole[1], resume=True, pictures=False, quiet=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_resume_leaves_files_of_others_alone(whole: tuple[Tables, Path], tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign"
+    for place in (foreign, tmp_path / "study"):
+        (place / ".2024.backup").mkdir(parents=True)
+        (place / ".2024.backup" / "thesis.tex").write_text("years of work")
+        (place / ".0notes.txt").write_text("notes")
+    with pytest.raises(StorageError, match="holds no study"):
+        run_study(DESIGN, foreign, resume=True, pictures=False, quiet=True)
+    shutil.copytree(whole[1], tmp_path / "study", dirs_exist_ok=True)
+    run_study(DESIGN, tmp_path / "study", resume=True, pictures=False, quiet=True)
+    for place in (foreign, tmp_path / "study"):
+        assert (place / ".2024.backup" / "thesis.tex").read_text() == "years of work"
+        assert (place / ".0notes.txt").read_text() == "notes"
+    assert len(list(foreign.iterdir())) == 2
 
 
 def test_killed_and_resumed_with_two_processes(whole: tuple[Tables, Path], tmp_path: Path) -> None:
@@ -145,7 +202,14 @@ def test_resuming_what_is_finished_changes_nothing(whole: tuple[Tables, Path], t
     assert len(again.per_instance) == 8  # methods may be left out
     run_study(DESIGN, out, resume=True, pictures=False, quiet=True)
     assert {path: path.stat().st_mtime_ns for path in explained(out)} == stamps
-    for name in ("per_instance.csv", "summary.csv", "findings.csv", "fit_seconds.csv", "counterfactuals.parquet"):
+    for name in (
+        "per_instance.csv",
+        "summary.csv",
+        "findings.csv",
+        "fit_seconds.csv",
+        "trade_off.csv",
+        "counterfactuals.parquet",
+    ):
         assert (out / name).read_bytes() == (whole[1] / name).read_bytes()
     with pytest.raises(StorageError, match="another 'preset'"):
         run_study(replace(DESIGN, preset="default"), out, resume=True, quiet=True)

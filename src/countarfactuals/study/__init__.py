@@ -12,9 +12,11 @@ design ─ cases ─ runner ─ counterfactuals.parquet ─ aggregate ─ per_in
 | `runner.py`, `progress.py` | jobs in processes; how far they are |
 | `aggregate.py` | from candidates to tables |
 | `published.py` | the published results, in the same form |
-| `hypotheses.py`, `findings.py` | the test of RQ2; each finding of the paper, held against the tables |
+| `hypotheses.py` | the test of RQ2 |
+| `verdicts.py`, `findings.py` | who is ahead and who is level; the paper's findings and ours, held against the tables |
+| `surfaces.py`, `trade_off.py`, `sentences.py` | attainment surfaces; what plausibility costs; RQ1 in sentences |
 | `figures/` | the pictures |
-| `report.py` | all of it as a page |
+| `report.py`, `report_rq1.py`, `report_rq2.py`, `report_parts.py` | all of it as a page |
 | `command.py` | the command line |
 """
 

@@ -10,11 +10,17 @@ from pathlib import Path
 from countarfactuals.datasets.paper import PAPER_SETS
 from countarfactuals.exceptions import CountarfactualsError
 from countarfactuals.study.design import METHODS, PRESETS, Design
+from countarfactuals.study.findings import told_required
 from countarfactuals.study.study import run_study
 
 DESCRIPTION = (
     "Rerun the comparison of the CountARFactuals paper: explain instances of data sets whose density is known by "
     "several methods, measure what they find, and write tables, figures and a report."
+)
+
+_PRESET = (
+    "settings of the methods: those of the published study ('paper', taken unless another is named) or this package's "
+    "own defaults ('default')"
 )
 
 
@@ -26,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", required=True, help="folder for all that is written")
     parser.add_argument("--methods", type=_names, default=METHODS, help=f"default: {','.join(METHODS)}")
     parser.add_argument("--sets", type=_names, default=PAPER_SETS, help=f"default: {','.join(PAPER_SETS)}")
-    parser.add_argument("--preset", choices=PRESETS, default="paper", help="settings of the methods (default: paper)")
+    parser.add_argument("--preset", choices=PRESETS, default="paper", help=_PRESET)
     parser.add_argument("--instances", type=int, default=10, help="rows to explain per data set (default: 10)")
     parser.add_argument("--evaluations", type=int, default=1000, help="most per explanation (default: 1000)")
     parser.add_argument("--seed", type=int, default=1, help="of the explainers and of generated data (default: 1)")
@@ -67,8 +73,7 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("\nStopped. What is finished is kept: run the same command with --resume to go on.", file=sys.stderr)
         return 130
-    findings = [finding for finding in tables.findings() if finding.required]
-    print(f"{sum(finding.holds for finding in findings)} of {len(findings)} findings of the paper hold.")
+    print(told_required(tables.findings()))
     print(f"Report: {out / 'report.html'}")
     return 0
 

@@ -1,20 +1,25 @@
-"""Each finding of the paper, held against the tables of a study: holds or does not hold, with numbers.
+"""Findings, held against the tables of a study: each holds, is level or does not hold, with numbers.
 
-| finding | compared |
-|---|---|
-| plausibility | median true log density of non-dominated rows: ARF and MOCARF against MOC and NICE |
-| hypervolume | median published hypervolume: ARF and MOCARF against MOC, MOCCTREE and NICE |
-| number | median number of non-dominated rows: the same; claimed on average over data sets |
-| arf_fastest | median seconds: ARF against the other methods that spend the whole budget |
-| mocarf_faster | median seconds: MOCARF against MOCCTREE, with more than two features |
-| rq2 | correlations to the true density: the forest against Gower, p < 0.001 |
+| finding | compared, by medians over rows or instances | required |
+|---|---|---|
+| plausibility | true log density: ARF and MOCARF against MOC, MOCCTREE and NICE | by the paper, on average |
+| plausibility_by_set | the same against MOC and NICE | here, on cassini, two_sines and bn_5 |
+| hypervolume | as published: ARF and MOCARF against MOC, MOCCTREE and NICE | by the paper, on bn_10 and bn_20 |
+| number | of non-dominated rows: the same | by the paper, on average |
+| arf_fastest | seconds: ARF against the other methods that search | by the paper, on average |
+| mocarf_faster | seconds: MOCARF against MOCCTREE | by the paper, with more than two features |
+| rq2 | correlations to the true density: the forest against Gower, p < 0.001 | by the paper, over all |
+| rq2_pooled | the same over candidates of all methods together | no |
+| ahead | plausible hypervolume: the best of ARF and MOCARF against the best published method | no |
 
-A finding about several methods holds where each of ours beats each of the others. Two findings go beyond the paper:
-`rq2_pooled` asks for the forest's correlation to be the higher one on each data set, over candidates of all methods
-together, and `ahead` asks the best of ARF and MOCARF for a plausible hypervolume above every published method.
-Seconds count what a method fits on its own (MOCCTREE's trees, NICE's autoencoder) but not the forest, as published;
-those of the explanation alone are told beside. What is *required* is what the paper's text claims of that data set; the
-rest is reported.
+1. What the paper's text says of all data sets together ("on average") is judged by means over data sets of the medians
+   in `summary`. What it says of a data set by name is judged there. All else that is required is required by this
+   study, and the rest is reported; the paper does not claim it.
+2. A finding about several methods holds where the weakest of ours is ahead of the strongest of the others. Within the
+   tolerances of `verdicts` they are level.
+3. Seconds count what a method fits on its own (MOCCTREE's trees, NICE's autoencoder) but not the forest, as published.
+4. Log densities are medians over all non-dominated rows, as in the paper, which weighs instances by their number of
+   rows. Where the median of the instances' medians leads to another verdict, the finding says so.
 """
 
 from __future__ import annotations
@@ -22,28 +27,56 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
+from countarfactuals.study.aggregate import BY_INSTANCE
 from countarfactuals.study.design import method_name
 from countarfactuals.study.hypotheses import Comparison, compare
+from countarfactuals.study.verdicts import (
+    CORRELATION,
+    FAILS,
+    HOLDS,
+    HYPERVOLUME,
+    LEVEL,
+    LOG_DENSITY,
+    NUMBER,
+    SECONDS,
+    Scale,
+    form_for,
+    told,
+    verdict,
+)
 
-OURS, PUBLISHED_METHODS = ("arf", "mocarf"), ("arf", "mocarf", "moc", "mocctree", "nice")
-SPENDING = ("arf", "mocarf", "moc", "mocctree")  # the methods that use up their evaluations
-LEVEL = 0.001
+OURS, OTHERS = ("arf", "mocarf"), ("moc", "mocctree", "nice")
+SEARCHING = ("arf", "mocarf", "moc", "mocctree")  # within the budget of evaluations; ARF may stop before it is spent
+LARGEST_P = 0.001
 ALL = "all"
+PAPER, STUDY, NOBODY = "paper", "study", ""
 CLAIMS = {
-    "plausibility": "ARF and MOCARF are more plausible than MOC and NICE.",
+    "plausibility": "On average over data sets, ARF and MOCARF are more plausible than MOC, MOCCTREE and NICE.",
+    "plausibility_by_set": "ARF and MOCARF are more plausible than MOC and NICE.",
     "hypervolume": "ARF and MOCARF have a higher hypervolume than MOC, MOCCTREE and NICE.",
-    "number": "ARF and MOCARF give the largest non-dominated sets.",
-    "arf_fastest": "ARF is the fastest of the methods that spend all evaluations.",
-    "mocarf_faster": "MOCARF is faster than MOCCTREE with more than two features.",
+    "number": "ARF and MOCARF give larger non-dominated sets than MOC, MOCCTREE and NICE.",
+    "arf_fastest": "ARF is the fastest of the methods with a budget of evaluations that search (ARF, MOCARF, MOC, "
+    "MOCCTREE).",
+    "mocarf_faster": "MOCARF is faster than MOCCTREE with more than two features, counting MOCCTREE's trees but not "
+    "the forest, as published.",
     "rq2": "The forest's plausibility follows the true density more closely than Gower's (RQ2).",
-    "rq2_pooled": "The forest's follows it more closely on each data set, over all candidates (beyond the paper).",
-    "ahead": "The best of ARF and MOCARF has a plausible hypervolume above every published method (beyond the paper).",
+    "rq2_pooled": "The forest's plausibility follows it more closely on each data set, over the candidates of all "
+    "methods together.",
+    "ahead": "The best of ARF and MOCARF has a plausible hypervolume above every published method.",
 }
-_REQUIRED = {"plausibility": ("cassini", "two_sines", "bn_5"), "hypervolume": ("bn_10", "bn_20"), "number": (ALL,)}
+REQUIRED: dict[str, tuple[str, tuple[str, ...] | None]] = {  # by whom, and on which data sets; None for each
+    "plausibility": (PAPER, (ALL,)),
+    "plausibility_by_set": (STUDY, ("cassini", "two_sines", "bn_5")),
+    "hypervolume": (PAPER, ("bn_10", "bn_20")),
+    "number": (PAPER, (ALL,)),
+    "arf_fastest": (PAPER, (ALL,)),
+    "mocarf_faster": (PAPER, None),
+    "rq2": (PAPER, (ALL,)),
+}
 _SECONDS = "seconds_with_own_fit"
 
 
@@ -55,18 +88,20 @@ class Finding:
     ----------
     key : see the table above.
     dataset : its name, or "all".
-    required : whether the paper claims it of this data set.
-    holds : whether it does here.
+    required_by : "paper" if the paper's text claims it, "study" if this study asks for it, "" if it is only reported.
+    verdict : "holds", "level" or "does not hold".
     numbers : the numbers that tell.
-    published_holds, published_numbers : the same by the published results; None and "" without them.
+    verdict_by_instance : the verdict by medians of the instances' medians; "" but for plausibility.
+    published_verdict, published_numbers : the same by the published results; "" without them.
     """
 
     key: str
     dataset: str
-    required: bool
-    holds: bool
+    required_by: str
+    verdict: str
     numbers: str
-    published_holds: bool | None = None
+    verdict_by_instance: str = ""
+    published_verdict: str = ""
     published_numbers: str = ""
 
     @property
@@ -74,12 +109,30 @@ class Finding:
         """The finding in a sentence."""
         return CLAIMS[self.key]
 
+    @property
+    def required(self) -> bool:
+        """Whether the paper or this study asks for it."""
+        return self.required_by != NOBODY
+
+    @property
+    def depends_on_weights(self) -> bool:
+        """Whether another verdict would be given if each instance counted alike."""
+        return self.verdict_by_instance not in ("", self.verdict)
+
     def to_dict(self) -> dict[str, Any]:
         """As a line of a table."""
         return {"claim": self.claim, **asdict(self)}
 
 
-Verdict = tuple[bool, str]
+class Judged(NamedTuple):
+    """A verdict with the numbers that tell."""
+
+    verdict: str
+    numbers: str
+    by_instance: str = ""
+
+
+Judge = Callable[[pd.DataFrame], Judged | None]  # of lines of `summary`; None if methods are absent
 
 
 def check_findings(
@@ -98,94 +151,148 @@ def check_findings(
     n_features : of each data set.
     published, published_instances : `summary` and `instances` of the published results.
     """
-    found = [
-        *_per_set("plausibility", summary, published, _better("log_density", ("moc", "nice"), "{:.2f}")),
-        *_per_set("hypervolume", summary, published, _better("hypervolume", PUBLISHED_METHODS[2:], "{:.3g}")),
-        *_per_set("number", summary, published, _better("n_nondominated", PUBLISHED_METHODS[2:], "{:.3g}")),
-        *_per_set(
-            "number", *_on_average(summary, published), _better("n_nondominated", PUBLISHED_METHODS[2:], "{:.1f}")
-        ),
-        *_per_set("arf_fastest", summary, published, _fastest),
-    ]
     wide = summary[summary["dataset"].map(n_features) > 2]
-    found += _per_set("mocarf_faster", wide, published, _mocarf_faster)
-    return [*found, *_rq2(instances, published_instances), *_rq2_pooled(pooled), *_ahead(summary, published)]
+    hypervolume, number = _better("hypervolume", HYPERVOLUME), _better("n_nondominated", NUMBER)
+    return [
+        *_over_all("plausibility", summary, published, _more_plausible(OTHERS)),
+        *_per_set("plausibility_by_set", summary, published, _more_plausible(("moc", "nice"))),
+        *_per_set("hypervolume", summary, published, hypervolume),
+        *_over_all("number", summary, published, number),
+        *_per_set("number", summary, published, number),
+        *_over_all("arf_fastest", summary, published, _fastest),
+        *_per_set("arf_fastest", summary, published, _fastest),
+        *_per_set("mocarf_faster", wide, published, _mocarf_faster),
+        *_rq2(instances, published_instances),
+        *_rq2_pooled(pooled),
+        *_ahead(summary, published),
+    ]
 
 
-# Verdicts on one data set: a function of its lines of `summary` by method, None if methods are absent
+def count(verdicts: Sequence[str]) -> str:
+    """How many verdicts there are of each kind, in words.
+
+    >>> count(["holds", "holds", "level"])
+    '2 hold, 1 is level and 0 do not hold'
+    """
+    n = {kind: list(verdicts).count(kind) for kind in (HOLDS, LEVEL, FAILS)}
+    hold, level = "holds" if n[HOLDS] == 1 else "hold", "is" if n[LEVEL] == 1 else "are"
+    fail = "does" if n[FAILS] == 1 else "do"
+    return f"{n[HOLDS]} {hold}, {n[LEVEL]} {level} level and {n[FAILS]} {fail} not hold"
 
 
-def _better(column: str, others: Sequence[str], form: str) -> Callable[[pd.DataFrame], Verdict | None]:
-    def judge(lines: pd.DataFrame) -> Verdict | None:
-        ours = [method for method in OURS if method in lines.index]
-        rest = [method for method in others if method in lines.index]
+def told_required(findings: Sequence[Finding]) -> str:
+    """How many of the required findings hold, as a sentence."""
+    verdicts = [finding.verdict for finding in findings if finding.required]
+    if not verdicts:
+        return "No finding is required of these methods and data sets."
+    noun = "required finding" if len(verdicts) == 1 else "required findings"
+    return f"Of {len(verdicts)} {noun} {count(verdicts)}."
+
+
+# Judges
+
+
+def averages(lines: pd.DataFrame, column: str, methods: Sequence[str]) -> pd.Series:
+    """The mean over data sets per method, over those data sets on which every method has a number.
+
+    A method that has none on any data set is left out first.
+    """
+    return _comparable(lines, column, methods).mean()
+
+
+def _comparable(lines: pd.DataFrame, column: str, methods: Sequence[str]) -> pd.DataFrame:
+    table = lines.pivot(index="dataset", columns="method", values=column)
+    table = table[[method for method in methods if method in table]].dropna(axis=1, how="all")
+    return table.dropna(axis=0)
+
+
+def _better(column: str, scale: Scale, others: Sequence[str] = OTHERS) -> Judge:
+    def judge(lines: pd.DataFrame) -> Judged | None:
+        present = set(lines["method"])
+        ours, rest = [one for one in OURS if one in present], [one for one in others if one in present]
+        table = _comparable(lines, column, [*ours, *rest])
+        numbers, n_sets = table.mean(), lines["dataset"].nunique()
+        rest = [one for one in rest if one in numbers]  # one without a counterfactual can not be compared
         if not ours or not rest:
             return None
-        holds = lines.loc[ours, column].min() > lines.loc[rest, column].max()
-        return bool(holds), _told(lines, column, [*ours, *rest], form)
+        weakest = numbers.reindex(ours).min(skipna=False)
+        decisive = (float(weakest), float(numbers[rest].max()))
+        words = told(numbers.to_dict(), decisive, scale)
+        if len(table) < n_sets:
+            words += f" (over {len(table)} of {n_sets} data sets: some method has no counterfactual on the others)"
+        return Judged(verdict(*decisive, scale), words)
 
     return judge
 
 
-def _fastest(lines: pd.DataFrame) -> Verdict | None:
-    spending = [method for method in SPENDING if method in lines.index]
-    if "arf" not in spending or len(spending) < 2:
+def _more_plausible(others: Sequence[str]) -> Judge:
+    """By the rows' median as in the paper, and by that of the instances' medians."""
+    by_rows, by_instance = (_better(column, LOG_DENSITY, others) for column in ("log_density", BY_INSTANCE))
+
+    def judge(lines: pd.DataFrame) -> Judged | None:
+        found, other = by_rows(lines), by_instance(lines)
+        if found is None or other is None:
+            return found
+        numbers = found.numbers
+        if found.verdict != other.verdict:
+            numbers += f"; by medians of instances ({other.numbers}): {other.verdict}"
+        return Judged(found.verdict, numbers, other.verdict)
+
+    return judge
+
+
+def _fastest(lines: pd.DataFrame) -> Judged | None:
+    searching = [method for method in SEARCHING if method in set(lines["method"])]
+    if "arf" not in searching or len(searching) < 2:
         return None
-    seconds = lines.loc[spending, _SECONDS]
-    return bool(seconds["arf"] < seconds.drop("arf").min()), _told(lines, _SECONDS, spending, "{:.3g} s")
+    seconds = averages(lines, _SECONDS, searching)
+    decisive = (float(seconds["arf"]), float(seconds.drop("arf").min()))
+    numbers = told(seconds.to_dict(), decisive, SECONDS)
+    if "nice" in set(lines["method"]):
+        numbers += f" (NICE, which asks far less: {averages(lines, _SECONDS, ['nice'])['nice']:.3g} s)"
+    return Judged(verdict(*decisive, SECONDS), numbers)
 
 
-def _mocarf_faster(lines: pd.DataFrame) -> Verdict | None:
-    if not {"mocarf", "mocctree"} <= set(lines.index):
+def _mocarf_faster(lines: pd.DataFrame) -> Judged | None:
+    pair = ("mocarf", "mocctree")
+    if not set(pair) <= set(lines["method"]):
         return None
-    numbers = _told(lines, _SECONDS, ["mocarf", "mocctree"], "{:.3g} s")
-    alone = lines.loc["mocctree", "seconds"]
-    if alone != lines.loc["mocctree", _SECONDS]:
-        numbers += f" ({alone:.3g} s without growing its trees)"
-    return bool(lines.loc["mocarf", _SECONDS] < lines.loc["mocctree", _SECONDS]), numbers
+    seconds, alone = averages(lines, _SECONDS, pair), averages(lines, "seconds", pair)
+    with_trees, without = ((float(some["mocarf"]), float(some["mocctree"])) for some in (seconds, alone))
+    numbers = told(seconds.to_dict(), with_trees, SECONDS)
+    if not alone.equals(seconds):  # published seconds do not tell the fits apart
+        even = {HOLDS: "MOCARF is faster", LEVEL: "they are level", FAILS: "MOCCTREE is faster"}
+        fair = even[verdict(*without, SECONDS)]
+        numbers += f"; counting neither fit, {fair}: {told(alone.to_dict(), without, SECONDS)}"
+    return Judged(verdict(*with_trees, SECONDS), numbers)
 
 
-def _told(lines: pd.DataFrame, column: str, methods: Sequence[str], form: str) -> str:
-    return ", ".join(f"{method_name(method)} {form.format(lines.loc[method, column])}" for method in methods)
+# Places
 
 
-def _per_set(
-    key: str,
-    summary: pd.DataFrame,
-    published: pd.DataFrame | None,
-    judge: Callable[[pd.DataFrame], Verdict | None],
-) -> Iterator[Finding]:
+def _finding(key: str, dataset: str, found: Judged, before: Judged | None = None) -> Finding:
+    by, where = REQUIRED.get(key, (NOBODY, ()))
+    required_by = by if where is None or dataset in where else NOBODY
+    published = ("", "") if before is None else before[:2]
+    return Finding(key, dataset, required_by, found.verdict, found.numbers, found.by_instance, *published)
+
+
+def _per_set(key: str, summary: pd.DataFrame, published: pd.DataFrame | None, judge: Judge) -> Iterator[Finding]:
     for name, lines in summary.groupby("dataset", sort=False):
-        verdict = judge(lines.set_index("method"))
-        if verdict is None:
-            continue
-        before: Verdict | None = None
-        if published is not None:
-            before = judge(published[published["dataset"] == name].set_index("method"))
-        required = str(name) in _REQUIRED.get(key, (str(name),))
-        yield Finding(key, str(name), required, *verdict, *(before or (None, "")))
+        if (found := judge(lines)) is not None:
+            before = None if published is None else judge(published[published["dataset"] == name])
+            yield _finding(key, str(name), found, before)
 
 
-# Findings over all data sets
-
-
-def _on_average(summary: pd.DataFrame, published: pd.DataFrame | None) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """Means over the data sets of both, as if of one data set."""
-    return _mean_over_sets(summary), None if published is None else _mean_over_sets(published)
-
-
-def _mean_over_sets(summary: pd.DataFrame) -> pd.DataFrame:
-    means = summary.groupby("method", sort=False).mean(numeric_only=True).reset_index()
-    return means.assign(dataset=ALL)
+def _over_all(key: str, summary: pd.DataFrame, published: pd.DataFrame | None, judge: Judge) -> Iterator[Finding]:
+    if (found := judge(summary)) is not None:
+        yield _finding(key, ALL, found, None if published is None else judge(published))
 
 
 def _rq2(instances: pd.DataFrame, published: pd.DataFrame | None) -> Iterator[Finding]:
     test = rq2(instances)
-    if test.n_pairs == 0:
-        return
-    verdict = _judge_rq2(test)
-    before = (None, "") if published is None else _judge_rq2(rq2(published))
-    yield Finding("rq2", ALL, True, *verdict, *before)
+    if test.n_pairs:
+        yield _finding("rq2", ALL, _judge_rq2(test), None if published is None else _judge_rq2(rq2(published)))
 
 
 def rq2(instances: pd.DataFrame) -> Comparison:
@@ -193,16 +300,18 @@ def rq2(instances: pd.DataFrame) -> Comparison:
     return compare(instances["spearman_arf"], instances["spearman_gower"])
 
 
-def _judge_rq2(test: Comparison) -> Verdict:
-    numbers = f"median {test.median_first:.2f} against {test.median_second:.2f}, p = {test.p_value:.3g}"
-    return test.p_value < LEVEL, f"{numbers}, {test.n_pairs} pairs"
+def _judge_rq2(test: Comparison) -> Judged:
+    numbers = f"forest {test.median_first:.2f}, Gower {test.median_second:.2f}, p = {test.p_value:.3g}"
+    return Judged(HOLDS if test.p_value < LARGEST_P else FAILS, f"{numbers}, {test.n_pairs} pairs")
 
 
 def _rq2_pooled(pooled: pd.DataFrame) -> Iterator[Finding]:
     for name, some in pooled.groupby("dataset", sort=False):
-        forest, gower = some["spearman_arf"].median(), some["spearman_gower"].median()
-        if not (math.isnan(forest) or math.isnan(gower)):
-            yield Finding("rq2_pooled", str(name), False, bool(forest > gower), f"ARF {forest:.2f}, Gower {gower:.2f}")
+        pair = (float(some["spearman_arf"].median()), float(some["spearman_gower"].median()))
+        if not any(map(math.isnan, pair)):
+            form = form_for(pair, CORRELATION)
+            numbers = f"forest {form.format(pair[0])}, Gower {form.format(pair[1])}"
+            yield _finding("rq2_pooled", str(name), Judged(verdict(*pair, CORRELATION), numbers))
 
 
 def _ahead(summary: pd.DataFrame, published: pd.DataFrame | None) -> Iterator[Finding]:
@@ -211,7 +320,11 @@ def _ahead(summary: pd.DataFrame, published: pd.DataFrame | None) -> Iterator[Fi
     column = "plausible_hypervolume"
     for name, lines in summary[summary["method"].isin(OURS)].groupby("dataset", sort=False):
         before = published[published["dataset"] == name].set_index("method")[column]
+        if before.empty:
+            continue
         ours = lines.set_index("method")[column]
-        numbers = f"{method_name(str(ours.idxmax()))} {ours.max():.3f}"
-        best = f"best published: {method_name(str(before.idxmax()))} {before.max():.3f}"
-        yield Finding("ahead", str(name), False, bool(ours.max() > before.max()), f"{numbers}; {best}")
+        pair = (float(ours.max()), float(before.max()))
+        form = form_for(pair, HYPERVOLUME)
+        numbers = f"{method_name(str(ours.idxmax()))} {form.format(pair[0])}"
+        best = f"best published: {method_name(str(before.idxmax()))} {form.format(pair[1])}"
+        yield _finding("ahead", str(name), Judged(verdict(*pair, HYPERVOLUME), f"{numbers}; {best}"))

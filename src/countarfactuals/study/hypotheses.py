@@ -3,6 +3,8 @@
 1. Pairs are the two Spearman correlations of one explanation. Pairs with an undefined correlation are dropped.
 2. One-sided Wilcoxon signed rank test of a higher correlation of the forest. Pairs without a difference are dropped,
    ties share their ranks, and the p-value comes from the normal approximation with continuity correction.
+3. The test takes pairs as independent. Those of the paper are not: the methods share each instance, and all pairs of a
+   data set share its forest. So the report also tests the pairs of pooled candidates, of which each instance has one.
 """
 
 from __future__ import annotations

@@ -113,7 +113,9 @@ def _fitted(design: Design, store: Store, case: Case, method: str) -> Explainer:
     shared = ARFExplainer.load(store.forest(case.name), case.model)
     explainer = design.explainer(method, case.model, case.n_features)
     seconds = share_background(explainer, shared)
-    write_json(store.fit_record(case.name, method), {"seconds": seconds})
+    record = store.fit_record(case.name, method)
+    if not record.exists():  # a study that is resumed keeps the seconds it began with
+        write_json(record, {"seconds": seconds})
     x = case.instances.iloc[[0]]
     explainer.set_params(max_evaluations=min(_WARM_UP, design.max_evaluations))
     explain(explainer, x, case.target(x))

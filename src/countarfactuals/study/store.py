@@ -5,14 +5,21 @@ OUT/data/<set>/…                             generated data, in the published 
 OUT/work/<set>/forest.npz, forest.json       the forest that all methods share, and its seconds
 OUT/work/<set>/<method>/fit.json             seconds of what the method fits on its own
 OUT/work/<set>/<method>/<instance>.parquet   candidates of one explanation, its seconds in the metadata
+OUT/environment.json                         every environment that worked on the study, the first one first
+OUT/figures/…                                pictures
+OUT/…                                        tables and the report, see `study`
+
+A folder may hold files of others, a folder that becomes a study may not. What killed processes left is removed by
+exact names in exact places, so that no other file is touched.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -20,9 +27,14 @@ from typing import Any
 
 import pandas as pd
 
+from countarfactuals.datasets.paper import PAPER_SETS
 from countarfactuals.exceptions import MissingDependencyError, StorageError, listed
+from countarfactuals.study.design import METHODS
 
 _META = b"countarfactuals.study"
+DESIGN, ENVIRONMENT, REPORT, CANDIDATES = "design.json", "environment.json", "report.html", "counterfactuals.parquet"
+TABLES = ("per_instance", "summary", "pooled_correlations", "fit_seconds", "trade_off", "findings")
+FIGURES = ("boxes", "attainment_distance", "attainment_changed", "correlations", *(f"pairs_{s}" for s in PAPER_SETS))
 
 
 def replace(path: Path, write: Callable[[Path], Any]) -> None:
@@ -64,8 +76,8 @@ def read_json(path: Path) -> Any:
 
 
 def write_csv(path: Path, frame: pd.DataFrame) -> None:
-    """A table, with ten digits."""
-    replace(path, lambda place: frame.to_csv(place, index=False, float_format="%.10g", lineterminator="\n"))
+    """A table; numbers have as many digits, up to 17, as they need to be read back the same."""
+    replace(path, lambda place: frame.to_csv(place, index=False, lineterminator="\n"))
 
 
 def write_parquet(path: Path, frame: pd.DataFrame, meta: dict[str, Any] | None = None) -> None:
@@ -127,24 +139,86 @@ class Store:
 
     def begin(self, identity: dict[str, Any], resume: bool) -> None:
         """Claim the folder for a study, or find that it holds the same one."""
-        path = self.out / "design.json"
+        path = self.out / DESIGN
         if not path.exists():
-            if self.out.exists() and any(self.out.iterdir()) and not resume:
-                raise StorageError(f"{str(self.out)!r} is not empty. Give a new folder.")
+            self._claim()
             write_json(path, identity)
             return
-        known = read_json(path)
         if not resume:
             raise StorageError(
                 f"{str(self.out)!r} holds a study already. Pass --resume to go on with it, or give another folder."
             )
+        known = self._design()
         if other := [name for name in identity if known.get(name) != identity[name]]:
             raise StorageError(
                 f"The study in {str(self.out)!r} has another {listed(other)}, such as {known.get(other[0])!r} instead "
                 f"of {identity[other[0]]!r}. Resume it with the options it was begun with, or give another folder."
             )
 
+    def _claim(self) -> None:
+        """Refuse a folder that holds anything but what a study leaves that was killed at its very start."""
+        if self.out.exists() and not self.out.is_dir():
+            raise StorageError(f"{str(self.out)!r} is a file. Give a new folder.")
+        there = sorted(self.out.iterdir()) if self.out.exists() else []
+        if foreign := [path.name for path in there if not re.fullmatch(rf"\.\d+\.{re.escape(DESIGN)}", path.name)]:
+            raise StorageError(
+                f"{str(self.out)!r} is not empty and holds no study: it has {listed(foreign, 3)} but no {DESIGN!r}. "
+                "Give a new folder."
+            )
+
+    def _design(self) -> dict[str, Any]:
+        try:
+            known = read_json(self.out / DESIGN)
+        except ValueError:
+            known = None
+        if not isinstance(known, dict):
+            raise StorageError(f"{str(self.out / DESIGN)!r} is not the design of a study. Give a new folder.")
+        return known
+
+    def record_environment(self, environment: dict[str, Any]) -> list[dict[str, Any]]:
+        """Add an environment to those that worked on the study, unless the last one was the same; all of them."""
+        path = self.out / ENVIRONMENT
+        found = read_json(path) if path.exists() else {"environments": []}
+        every: list[dict[str, Any]] = found.get("environments", [found])  # once there was one only
+        if not every or _without_date(every[-1]) != _without_date(environment):
+            every = [*every, environment]
+        write_json(path, {"environments": every})
+        return every
+
+    def environments(self) -> list[dict[str, Any]]:
+        """Every environment that worked on the study."""
+        found: list[dict[str, Any]] = read_json(self.out / ENVIRONMENT)["environments"]
+        return found
+
     def sweep(self) -> None:
-        """Remove what killed processes left unfinished; no other may be at work."""
-        for path in [*self.out.rglob(".[0-9]*.*"), *self.out.rglob("forest.npz.*.unfinished")]:
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        """Remove what killed processes left unfinished, and nothing else; no other may be at work."""
+        for folder, names in self._files():
+            for path in _inside(folder):
+                if re.fullmatch(names, path.name) and path.is_file() and not path.is_symlink():
+                    path.unlink(missing_ok=True)
+        for path in _inside(self.data):
+            if re.fullmatch(rf"\.\d+\.({_one_of(PAPER_SETS)})", path.name) and path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+
+    def _files(self) -> Iterator[tuple[Path, str]]:
+        """Each folder that files are written to, and the names of files there that are not whole, as a pattern."""
+        tables = [f"{name}.csv" for name in TABLES]
+        yield self.out, rf"\.\d+\.({_one_of([DESIGN, ENVIRONMENT, REPORT, CANDIDATES, *tables])})"
+        yield self.out / "figures", rf"\.\d+\.({_one_of(FIGURES)})\.(png|pdf)"
+        for dataset in PAPER_SETS:
+            # the forest's own file is written by `arf.storage`
+            yield self.out / "work" / dataset, r"\.\d+\.forest\.json|forest\.npz\.\d+\.unfinished"
+            for method in METHODS:
+                yield self.out / "work" / dataset / method, r"\.\d+\.(fit\.json|\d{3,}\.parquet)"
+
+
+def _one_of(names: Iterable[str]) -> str:
+    return "|".join(map(re.escape, names))
+
+
+def _inside(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+def _without_date(environment: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in environment.items() if name != "written"}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -26,7 +27,8 @@ from countarfactuals.study.findings import Finding, check_findings
 from countarfactuals.study.measures import KEYS
 from countarfactuals.study.published import Published, read_published
 from countarfactuals.study.runner import case_of, every_explanation, fit_seconds, run_jobs
-from countarfactuals.study.store import Store, read_meta, read_parquet, write_csv, write_json, write_parquet
+from countarfactuals.study.store import CANDIDATES, REPORT, Store, read_meta, read_parquet, write_csv, write_parquet
+from countarfactuals.study.trade_off import trade_off
 
 _PACKAGES = (
     *("countarfactuals", "numpy", "scipy", "numba", "pandas", "scikit-learn", "joblib", "moocore"),
@@ -46,12 +48,21 @@ class Tables:
     pooled: pd.DataFrame
     fits: pd.DataFrame
     published: Published | None
+    versions: tuple[str | None, ...] = ()  # of this package, by which the study was made
+
+    @property
+    def n_features(self) -> dict[str, int]:
+        """How many features each data set has."""
+        return {name: case.n_features for name, case in self.cases.items()}
 
     def findings(self) -> list[Finding]:
-        """Each finding of the paper, held against these tables."""
-        n_features = {name: case.n_features for name, case in self.cases.items()}
+        """Each finding, held against these tables."""
         before = (None, None) if self.published is None else (self.published.summary, self.published.per_instance)
-        return check_findings(self.summary, self.per_instance, self.pooled, n_features, *before)
+        return check_findings(self.summary, self.per_instance, self.pooled, self.n_features, *before)
+
+    def trade_off(self) -> pd.DataFrame:
+        """What plausibility costs, see `study.trade_off`."""
+        return trade_off(self.candidates, self.per_instance, self.n_features)
 
 
 def run_study(
@@ -82,7 +93,7 @@ def run_study(
         needed("matplotlib", "plot")
     store = Store(Path(out))
     store.begin(_identity(design), resume)
-    write_json(store.out / "environment.json", _environment(design, n_jobs))
+    _record(design, store, n_jobs)
     run_jobs(design, store, n_jobs=n_jobs, quiet=quiet)
     store.sweep()
     tables = collect(design, store)
@@ -94,7 +105,7 @@ def run_study(
         images = draw_figures(tables, store.out / "figures")
     from countarfactuals.study.report import write_report
 
-    write_report(tables, images, store.out / "report.html")
+    write_report(tables, images, store.out / REPORT)
     return tables
 
 
@@ -123,6 +134,7 @@ def collect(design: Design, store: Store) -> Tables:
         aggregate.pooled(candidates),
         fits,
         published,
+        _versions(store.environments()),
     )
 
 
@@ -141,12 +153,17 @@ def _together(parts: list[pd.DataFrame]) -> pd.DataFrame:
 
 def write_tables(tables: Tables, out: Path) -> None:
     """Every table as a file."""
-    write_parquet(out / "counterfactuals.parquet", tables.candidates)
-    write_csv(out / "per_instance.csv", tables.per_instance)
-    write_csv(out / "summary.csv", tables.summary)
-    write_csv(out / "pooled_correlations.csv", tables.pooled)
-    write_csv(out / "fit_seconds.csv", tables.fits)
-    write_csv(out / "findings.csv", pd.DataFrame([finding.to_dict() for finding in tables.findings()]))
+    write_parquet(out / CANDIDATES, tables.candidates)
+    every = {
+        "per_instance": tables.per_instance,
+        "summary": tables.summary,
+        "pooled_correlations": tables.pooled,
+        "fit_seconds": tables.fits,
+        "trade_off": tables.trade_off(),
+        "findings": pd.DataFrame([finding.to_dict() for finding in tables.findings()]),
+    }
+    for name, table in every.items():
+        write_csv(out / f"{name}.csv", table)
 
 
 def _identity(design: Design) -> dict[str, Any]:
@@ -159,6 +176,22 @@ def _identity(design: Design) -> dict[str, Any]:
     for name in design.sets:
         load_case(design.data, name, design.n_instances)  # complains at once of what is not there
     return {**identity, "data": {name: checksum(design.data, name) for name in design.sets}}
+
+
+def _record(design: Design, store: Store, n_jobs: int) -> None:
+    """Write down where the study is made; a study of several versions of this package says so."""
+    versions = _versions(store.record_environment(_environment(design, n_jobs)))
+    if len(versions) > 1:
+        told = " and ".join(map(str, versions))
+        print(
+            f"warning: versions {told} of this package worked on this study; what the earlier finished stays.",
+            file=sys.stderr,
+        )
+
+
+def _versions(environments: list[dict[str, Any]]) -> tuple[str | None, ...]:
+    """The distinct versions of this package, in order."""
+    return tuple(dict.fromkeys(one["packages"]["countarfactuals"] for one in environments))
 
 
 def _environment(design: Design, n_jobs: int) -> dict[str, Any]:

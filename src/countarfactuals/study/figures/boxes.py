@@ -4,7 +4,9 @@
    non-dominated counterfactuals; all else is one value per instance.
 2. A box spans the quartiles and has its line at the median; whiskers reach 1.5 boxes at most. Points beyond are not
    drawn, as few of them would squeeze the boxes.
-3. Higher is better but for seconds.
+3. Higher is better but for seconds, which contain what a method fits on its own, as published.
+4. Seconds have a log axis. So have panels of hypervolumes and numbers whose methods' medians span more than two
+   decades; what is below such an axis, 0 among it, lies on its lower edge.
 """
 
 from __future__ import annotations
@@ -24,9 +26,12 @@ _ROWS = {
     "hypervolume": "hypervolume\n(published)",
     "plausible_hypervolume": "plausible\nhypervolume",
     "n_nondominated": "non-\ndominated",
-    "seconds": "seconds",
+    "seconds_with_own_fit": "seconds,\nown fit incl.",
 }
 _OF_ROWS = ("log_density", "proximity", "sparsity")
+_SECONDS = "seconds_with_own_fit"
+_FROM_ZERO = ("hypervolume", "plausible_hypervolume", "n_nondominated")
+_DECADES = 100.0
 _SHORT = {"MOCCTREE": "MOCCT."}
 
 
@@ -48,22 +53,53 @@ def draw_boxes(candidates: pd.DataFrame, instances: pd.DataFrame) -> Figure:
         values = box_values(candidates, instances, measure)
         for j, name in enumerate(sets):
             some = values[values["dataset"] == name]
+            if _spans_decades(measure, some):
+                some = some.assign(value=some["value"].clip(lower=_floor(some)))
             _panel(axes[i, j], [some.loc[some["method"] == method, "value"].dropna() for method in methods], methods)
-            if measure == "seconds":
-                axes[i, j].set_yscale("log")
-                axes[i, j].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-                axes[i, j].yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-                axes[i, j].yaxis.set_minor_formatter(NullFormatter())
-            if measure == "sparsity":
-                axes[i, j].set_ylim(-0.03, 1.0)
-            if measure in ("hypervolume", "plausible_hypervolume", "n_nondominated"):
-                axes[i, j].set_ylim(bottom=0)
+            _scale(axes[i, j], measure, some)
             if j == 0:
                 axes[i, j].set_ylabel(label, fontsize=style.SMALL)
             if i == 0:
                 axes[i, j].set_title(name, fontsize=style.TEXT)
     figure.align_ylabels(axes[:, 0])
     return figure
+
+
+def _spans_decades(measure: str, some: pd.DataFrame) -> bool:
+    """Whether a linear axis would squeeze some methods to nothing."""
+    medians = _positive_medians(some)
+    return measure in _FROM_ZERO and len(medians) > 1 and medians.max() > _DECADES * medians.min()
+
+
+def _positive_medians(some: pd.DataFrame) -> pd.Series:
+    medians = some.groupby("method")["value"].median()
+    return medians[medians > 0.0]
+
+
+def _floor(some: pd.DataFrame) -> float:
+    """The lower edge of a log axis: half a decade below the lowest median."""
+    return float(_positive_medians(some).min()) / 3.0
+
+
+def _scale(ax: Axes, measure: str, some: pd.DataFrame) -> None:
+    if measure == _SECONDS:
+        _log_axis(ax, (1.0, 2.0, 5.0))
+    elif _spans_decades(measure, some):
+        floor = _floor(some)
+        _log_axis(ax, (1.0,))
+        ax.set_ylim(bottom=floor)
+        ax.text(0.98, 0.98, "log", transform=ax.transAxes, ha="right", va="top", fontsize=6.5, color=style.QUIET)
+    elif measure == "sparsity":
+        ax.set_ylim(-0.03, 1.0)
+    elif measure in _FROM_ZERO:
+        ax.set_ylim(bottom=0)
+
+
+def _log_axis(ax: Axes, ticks: tuple[float, ...]) -> None:
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_major_locator(LogLocator(subs=ticks))
+    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _panel(ax: Axes, values: list[pd.Series], methods: list[str]) -> None:

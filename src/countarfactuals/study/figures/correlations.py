@@ -3,6 +3,7 @@
 1. Left, as in the paper's repository: the density of the Spearman correlations over all explanations, a kernel estimate
    reflected at −1 and 1, beyond which there is nothing. Broken lines are medians.
 2. Right: medians per data set, once over explanations and once over the candidates of all methods together.
+3. The measures are no methods, so they have other colours.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from matplotlib.figure import Figure
 
 from countarfactuals.plotting import style
 
-_SIDES = {"spearman_arf": ("ARF", style.BLUE, "o"), "spearman_gower": ("Gower", style.ORANGE, "s")}
+_SIDES = {"spearman_arf": ("forest", style.BLACK, "o"), "spearman_gower": ("Gower", "#9A7B00", "s")}
 _GRID = np.linspace(-1.0, 1.0, 401)
 
 
@@ -64,7 +65,10 @@ def _densities(ax: Axes, instances: pd.DataFrame) -> None:
 
 def _medians(ax: Axes, instances: pd.DataFrame, pooled: pd.DataFrame) -> None:
     sets = list(instances["dataset"].unique())
-    for shift, table, is_filled, words in ((-0.15, instances, False, "per method"), (0.15, pooled, True, "pooled")):
+    for shift, table, is_filled, words in (
+        (-0.15, instances, False, "per explanation"),
+        (0.15, pooled, True, "pooled"),
+    ):
         medians = table.groupby("dataset")[list(_SIDES)].median().reindex(sets)
         heights = np.arange(len(sets)) + shift
         ax.hlines(heights, medians["spearman_arf"], medians["spearman_gower"], color=style.FAINT, linewidth=2.5)

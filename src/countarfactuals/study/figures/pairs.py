@@ -12,15 +12,18 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from countarfactuals.plotting import style
 from countarfactuals.study.cases import Case
 
 MOST_FEATURES = 9
 _MOST_ROWS = 1200
-_COLOURS = ((0, style.ORANGE, "o"), (1, style.BLUE, "^"))
+_COLOURS = ((0, "#B5B5B5", "o"), (1, "#404040", "^"))  # greys, as colours are those of methods
+_STAR_FACE, _STAR_EDGE = style.YELLOW, style.BLACK
 _SCATTER = 0.12
 
 
@@ -57,6 +60,9 @@ def draw_pairs(case: Case) -> Figure:
                 _histogram(ax, data[below], y)
             else:
                 _scatter(ax, data[across], data[below], y, instances[across], instances[below], 2.0, 22.0)
+            _few_ticks(ax.xaxis)
+            if i != j:
+                _few_ticks(ax.yaxis)
             if i == n - 1 and _is_level(case.X[across]):
                 ax.set_xticks(_levels(case.X[across]))
             if j == 0 and i > 0 and _is_level(case.X[below]):
@@ -91,6 +97,12 @@ def _plane(
     return figure
 
 
+def _few_ticks(axis: Axis) -> None:
+    """Ticks whose labels have room in a small panel."""
+    axis.set_major_locator(MaxNLocator(nbins=2, steps=[1, 2, 3, 4, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")))
+
+
 def _spread(values: pd.Series, rng: np.random.Generator) -> np.ndarray:
     numbers = values.astype(float).to_numpy()
     return numbers + rng.uniform(-_SCATTER, _SCATTER, len(numbers)) if _is_level(values) else numbers
@@ -110,7 +122,7 @@ def _scatter(
     for value, colour, marker in _COLOURS:
         is_it = label == value
         ax.scatter(x[is_it], y[is_it], s=size, c=colour, marker=marker, alpha=0.45, linewidths=0, rasterized=True)
-    ax.scatter(xs, ys, s=star, c=style.BLACK, marker="*", edgecolors="white", linewidths=0.5, zorder=3)
+    ax.scatter(xs, ys, s=star, c=_STAR_FACE, edgecolors=_STAR_EDGE, marker="*", linewidths=0.5, zorder=3)
 
 
 def _histogram(ax: Axes, values: np.ndarray, label: np.ndarray) -> None:
@@ -125,5 +137,6 @@ def _handles() -> list[Line2D]:
         Line2D([], [], linestyle="none", marker=marker, color=colour, markersize=5, label=f"y = {value}")
         for value, colour, marker in _COLOURS
     ]
-    star = Line2D([], [], linestyle="none", marker="*", color=style.BLACK, markersize=9, label="explained")
+    star = Line2D([], [], linestyle="none", marker="*", markersize=10, label="explained")
+    star.set(markerfacecolor=_STAR_FACE, markeredgecolor=_STAR_EDGE)
     return [*found, star]
