@@ -47,7 +47,7 @@ def applicants(path: Path) -> None:
 def folder(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("newcomer")
     applicants(path / "train.csv")
-    command(path, "fit --data train.csv --outcome quality --model auto --out explainer --trees 10")
+    command(path, "fit --data train.csv --outcome quality --model auto --out explainer --trees 10 --unit income=€")
     return path
 
 

@@ -112,6 +112,17 @@ def test_other_folders_and_files_are_left_alone(tmp_path):
         (lambda place: (place / "meta.json").write_text("{"), "is damaged"),
         (lambda place: (place / "meta.json").write_text("[]"), "not of `countarfactuals fit`"),
         (lambda place: changed_meta(place, version=99), "version 99"),
+        (lambda place: changed_meta(place, dialect="csv"), r"meta\.json' is damaged: 'dialect' is 'csv'"),
+        (lambda place: changed_meta(place, dialect={"delimiter": 5}), "'dialect' is"),
+        (lambda place: changed_meta(place, dialect={"delimiter": ""}), "'dialect' is"),
+        (lambda place: changed_meta(place, dialect={"missing": "NA"}), "'dialect' is"),
+        (lambda place: changed_meta(place, dialect={"encoding": None}), "'dialect' is"),
+        (lambda place: changed_meta(place, dropped="id"), "'dropped' is 'id'"),
+        (lambda place: changed_meta(place, outcome=["quality"]), "'outcome' is"),
+        (lambda place: changed_meta(place, versions=["1"]), "'versions' is"),
+        (lambda place: changed_meta(place, units={"income": ["a", "b", "c"]}), "'units' is"),
+        (lambda place: changed_meta(place, units=["income"]), "'units' is"),
+        (lambda place: changed_meta(place, rows=3), "'rows' is 3"),
         (lambda place: changed_meta(place, model_file="../model.skops"), "lacks its model"),
         (lambda place: (place / "model.skops").unlink(), "lacks its model"),
         (lambda place: (place / "model.skops").write_bytes(b"other"), "was changed since"),
@@ -123,6 +134,15 @@ def test_damaged_folders_are_refused(copy, damage, message):
     damage(copy)
     with pytest.raises(CountarfactualsError, match=message):
         folder.read(str(copy), trusted=False)
+
+
+def test_a_folder_of_before_units_has_none(copy):
+    meta = json.loads((copy / "meta.json").read_text())
+    (copy / "meta.json").write_text(
+        json.dumps({name: one for name, one in meta.items() if name not in ("units", "rows")})
+    )
+    opened = folder.read(str(copy), trusted=False)
+    assert (opened.units, opened.rows) == ({}, "rows")
 
 
 def test_other_versions_are_named_where_something_fails(copy):

@@ -191,3 +191,55 @@ def test_classes_are_whole_numbers_only_if_all_are():
     assert models.labels_of(("0", "1")) == (0, 1)
     assert models.labels_of(("0", "b")) == ("0", "b")
     assert models.labels_of(None) is None
+
+
+def test_a_model_that_learned_nothing_is_known(data):
+    X, y = data
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame({"a": rng.normal(size=len(y))})
+    rare = pd.Series(np.where(np.arange(len(y)) % 20 == 0, "rare", "common"))
+    assert not models.train(noise, rare, "y", models.CLASSIFICATION, 10, 1).is_useful
+    assert not models.train(noise, pd.Series(rng.normal(size=len(y))), "y", models.REGRESSION, 10, 1).is_useful
+    assert models.train(X, y, "quality", models.CLASSIFICATION, 10, 1).is_useful
+
+
+class Named:
+    """Knows its columns, as models of several libraries do."""
+
+    def __init__(self, **known: object) -> None:
+        self.__dict__.update(known)
+
+
+FRAME = pd.DataFrame({"a": [1], "b": [2], "c,d": [3]})
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        ({"feature_names_in_": ["a", "b", "c,d"]}, ""),
+        ({"feature_names_in_": np.array(["a", "b"])}, """It was not trained on 'c,d'. Leave it out: --drop '"c,d"'"""),
+        ({"feature_names_": ["a"]}, """It was not trained on 'b', 'c,d'. Leave them out: --drop 'b,"c,d"'"""),
+        (
+            {"feature_names": ["a", "b", "c,d", "e"]},
+            "It was trained on 'e', which the data lacks or --drop leaves out.",
+        ),
+        ({"feature_name": lambda: ["Column_0", "Column_1"]}, "It was trained on 2 columns, the data has 3"),
+        ({"n_features_in_": 2}, "--drop COLUMN"),
+        ({"n_features_in_": 4}, "Add the others."),
+        ({"n_features_in_": 3}, ""),
+        ({}, ""),
+    ],
+)
+def test_columns_that_a_model_was_not_trained_on_are_named(known, told):
+    assert told in models.mismatch(Named(**known), FRAME)
+    assert bool(models.mismatch(Named(**known), FRAME)) == bool(told)
+
+
+def test_columns_come_in_the_order_of_training():
+    assert list(models.in_order(Named(feature_names_in_=["c,d", "b", "a"]), FRAME)) == ["c,d", "b", "a"]
+    for known in (
+        {"feature_names_in_": ["c,d", "b"]},
+        {"feature_names": None},
+        {"feature_name": lambda: ["x", "y", "z"]},
+    ):
+        assert list(models.in_order(Named(**known), FRAME)) == list(FRAME)

@@ -248,7 +248,7 @@ def test_no_counterfactual_is_told_and_written(run, fitted, table, rejected, tmp
     )
     assert done.code == 3
     assert len(done.lines) == 1
-    assert f"no counterfactual for row(s) {rejected[0]}" in done.err
+    assert f"no counterfactual for row {rejected[0]}. No counterfactual was found" in done.err
     written = out.read_text(encoding="utf-8")
     if form == "csv":
         assert len(written.splitlines()) == 1
@@ -401,6 +401,94 @@ def test_a_booster_gets_text_as_categories_and_names_for_its_classes(run, table,
     assert opened.meta["classes"] == ["bad", "good"]
 
 
+@pytest.fixture(scope="module")
+def array_model(tmp_path_factory) -> str:
+    """A model of income and member that was fitted on an array."""
+    import joblib
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X = np.array([[float(line[2]), line[5] == "true"] for line in people.rows()], float)
+    path = tmp_path_factory.mktemp("array") / "model.joblib"
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    joblib.dump(model.fit(X, [line[7] for line in people.rows()]), path)
+    return str(path)
+
+
+def test_a_model_of_arrays_raises_no_flood(table, array_model, tmp_path, capfd):
+    said = ["--data", table, "--outcome", "quality", "--drop", "id,age,savings,job,zip,price", "--trust-model"]
+    out = str(tmp_path / "e")
+    assert main(["fit", *said, "--model", array_model, "--trees", "5", "--out", out]) == 0
+    wishes = ["--data", table, "--rows", "0-3", "--max-evaluations", "100"]
+    assert main(["explain", "--explainer", out, "--trust-model", "--format", "csv", *wishes]) == 0
+    assert "feature names" not in capfd.readouterr().err
+    assert "right in" in folder.read(out, trusted=True).meta["model_summary"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_a_model_complains_of_is_said_once(tmp_path, capfd, jobs):
+    import joblib
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    lines = [line for line in people.rows() if line[4]]
+    path = people.write(tmp_path / "a.csv", lines, columns=["job", "zip", "quality"])
+    X, y = np.array([[line[4], line[6]] for line in lines], object), [line[7] for line in lines]
+    joblib.dump(make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y), tmp_path / "m.joblib")
+    said = ["--data", path, "--trust-model"]
+    model = ["--model", str(tmp_path / "m.joblib"), "--outcome", "quality", "--trees", "5"]
+    assert main(["fit", *said, *model, "--out", str(tmp_path / "e")]) == 0
+    assert capfd.readouterr().err.count("feature names, but") == 1
+    main(["explain", "--explainer", str(tmp_path / "e"), *said, "--rows", "0-3", "--jobs", str(jobs)])
+    assert capfd.readouterr().err.count("feature names, but") == 1
+    assert "PYTHONWARNINGS" not in os.environ
+
+
+def test_a_model_of_fewer_columns_is_told_what_to_drop(run, table, array_model, tmp_path):
+    import joblib
+    from sklearn.linear_model import LinearRegression
+
+    said = ["fit", "--data", table, "--drop", "id,job,zip,quality,price", "--trust-model", "--out", tmp_path / "e"]
+    done = run(*said, "--model", array_model)
+    assert (done.code, done.lines[-1].count("It was trained on 2 columns, the data has 4")) == (1, 1)
+    assert "--drop COLUMN" in done.lines[-1]
+    X = pd.DataFrame([[float(line[2]), line[5] == "true"] for line in people.rows()], columns=["income", "member"])
+    joblib.dump(LinearRegression().fit(X, range(len(X))), tmp_path / "m.joblib")
+    done = run(*said, "--model", tmp_path / "m.joblib")
+    assert done.code == 1
+    assert "It was not trained on 'age', 'savings'. Leave them out: --drop age,savings" in done.lines[-1]
+    assert "callable" not in done.err
+
+
+def test_columns_in_another_order_are_put_right(run, table, tmp_path):
+    import joblib
+    from sklearn.linear_model import LogisticRegression
+
+    X = pd.DataFrame([[line[5] == "true", float(line[2])] for line in people.rows()], columns=["member", "income"])
+    model = LogisticRegression().fit(X, [line[7] for line in people.rows()])
+    joblib.dump(model, tmp_path / "m.joblib")
+    said = ["--drop", "id,age,savings,job,zip,price", "--model", tmp_path / "m.joblib", "--trees", 5]
+    done = run("fit", "--data", table, "--outcome", "quality", *said, "--trust-model", "--out", tmp_path / "e")
+    assert done.code == 0, done.err
+    opened = folder.read(str(tmp_path / "e"), trusted=True)
+    np.testing.assert_allclose(opened.explainer.background_.scores[:, 0], model.predict_proba(X)[:, 1])
+
+
+@pytest.mark.parametrize("is_noise", [False, True])
+def test_a_model_no_better_than_guessing_is_said_to_be(run, tmp_path, is_noise):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=80).round(3)
+    y = np.where((rng.random(80) < 0.1) if is_noise else (x > 1), "rare", "common")
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["x,y", *(f"{a},{b}" for a, b in zip(x, y, strict=True))]))
+    said = ["--outcome", "y", "--model", "auto", "--trees", 5, "--model-trees", 10, "--out", tmp_path / "e"]
+    done = run("fit", "--data", path, *said)
+    assert done.code == 0
+    assert ("note: the model is no better than guessing: accuracy" in done.err) == is_noise
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_an_interrupt_ends_with_130(fitted, table, tmp_path):
     # standard input that never ends: the program waits for its next line when the signal comes
@@ -447,6 +535,23 @@ def test_every_example_of_the_help_is_understood(run):
         for one in commands:
             words = shlex.split(one.replace("--data -", "--data nowhere.csv"))
             assert main(words) == 1, one
+
+
+def test_every_command_of_the_documentation_is_understood():
+    """Each is parsed, with its options; none is run."""
+    import re
+    import shlex
+
+    from countarfactuals.cli import dispatch
+
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "command-line.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^countarfactuals (.*)$", page, re.MULTILINE)
+    for line in lines:
+        parser, parsers = dispatch._parsers()
+        words = shlex.split(line)
+        dispatch._command(words[0]).add_arguments(parsers[words[0]])
+        parser.parse_args(words)
+    assert {line.split()[0] for line in lines} == set(dispatch._COMMANDS)
 
 
 def test_tracebacks_are_shown_on_demand_only(run, fitted):

@@ -103,7 +103,7 @@ def test_summary_by_row() -> None:
     summary = batch().summary()
     assert summary.index.tolist() == ["a", 7, "c", "d"]
     assert summary["status"].tolist() == ["found", "none", "error", "found"]
-    assert summary["n_found"].tolist() == [4, 0, 0, 1]
+    assert summary["n_found"].tolist() == [4, 0, 0, 4]  # the last was selected of four
     assert summary.loc["a"].tolist()[2:] == [0.1, 1.0, 0.8, 0.25]
     assert summary.loc["d"].tolist()[2:] == [0.1, 2.0, 0.2, 0.25]
     assert summary.loc[["c"]].iloc[:, 2:].isna().all(axis=None)
@@ -139,14 +139,21 @@ def test_damaged_batches(changes: dict) -> None:
 
 def test_text_of_a_batch() -> None:
     lines = repr(batch()).splitlines()
-    assert lines[0] == (
-        "CounterfactualsBatch: 4 rows, 5 counterfactuals · 2 found, 1 without, 1 failed, 2 not reached · "
+    assert " ".join(" ".join(lines[:2]).split()) == (
+        "CounterfactualsBatch: 4 rows, 8 counterfactuals (5 shown) · 2 found, 1 without, 1 failed, 2 not reached · "
         "target: class 'good'"
     )
-    assert lines[1].split("  ")[0].strip() == "row"
-    assert lines[2].split() == ["a", "found", "4", "0.100", "1", "80", "%", "0.25"]
-    assert lines[3].split() == ["7", "none"]
+    assert lines[2].split("  ")[0].strip() == "row"
+    assert lines[3].split() == ["a", "found", "4", "0.100", "1", "80", "%", "0.25"]
+    assert lines[4].split() == ["7", "none"]
+    assert lines[6].split()[:6] == ["d", "found", "1", "of", "4", "shown"]
     assert lines[-2:] == ["error in row c: No level 'q'.", "not reached: e, f"]
+
+
+def test_rows_that_failed_do_not_hide_the_target() -> None:
+    made = result()
+    error = Counterfactuals.empty(made.schema, None, target="Target(…)", method="arf", status="error", error="No.")
+    assert "· target: class 'good'" in repr(CounterfactualsBatch((error, made), (0, 1)))
 
 
 def test_many_rows_are_cut() -> None:

@@ -1,9 +1,14 @@
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from countarfactuals.cli.output import OPTIONS
+from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals, Diagnosis
+from countarfactuals.counterfactuals.restrictions import constraint_text
+from countarfactuals.counterfactuals.vocabulary import TEXT, Words, words_of
 
 from .examples import result
 
@@ -40,8 +45,8 @@ def test_everything_is_said_in_sentences() -> None:
         "No counterfactual was found for the target class 'good' among 1,000 candidates.",
         "820 of them do not reach the target.",
         "By constraint: 150 break 'direction: age' and 1 breaks 'range: amount' (one candidate may break several).",
-        "The nearest miss changes amount 5000.50 → 3200.25 and grade middle → high, gets P(good) = 0.481 and is 0.019 "
-        "away from the target.",
+        "The nearest miss has amount 3,200.25 instead of 5,000.50 and grade high instead of middle, gets P(good) = "
+        "0.48 and is 0.02 away from the target.",
         "Lifting one constraint alone: 'direction: age' would give 12 counterfactuals and 'range: amount' 1.",
         "Try to lift or relax 'direction: age', or choose a target that is easier to reach.",
     ]
@@ -49,8 +54,9 @@ def test_everything_is_said_in_sentences() -> None:
 
 def test_without_the_result_what_is_known_is_said() -> None:
     text = FULL.text()
-    assert "The nearest miss is 0.019 away from the target." in text
+    assert "The nearest miss is 0.02 away from the target." in text
     assert "for the target" not in text
+    assert str(FULL) == text
 
 
 @pytest.mark.parametrize(
@@ -84,14 +90,142 @@ def test_many_changes_and_filled_cells_of_the_nearest_miss() -> None:
     miss[[1, 2, 4]] = [1.25, 2.0, 0]
     diagnosis = Diagnosis(9, 9, nearest_miss=miss)
     text = diagnosis.text(empty(diagnosis))
-    assert "age 30 → 31, amount 5000.50 → 1.25" in text
-    assert "and 2 other features" in text
+    assert "has age 31 instead of 30, amount 1.25 instead of 5,000.50, rate" in text
+    assert "and 2 other features changed." in text
+
+
+def test_cells_that_were_missing() -> None:
+    miss = np.where(np.arange(8) == 6, 120.0, result().x)
+    diagnosis = Diagnosis(9, 9, nearest_miss=miss)
+    assert "has savings 120 instead of missing." in diagnosis.text(empty(diagnosis))
 
 
 def test_it_is_read_only() -> None:
     for one in (FULL, copy.deepcopy(FULL)):
         with pytest.raises(ValueError, match="read-only"):
             one.nearest_miss[0] = 1
+
+
+SAID = (
+    "'age' can only increase.",
+    "If 'amount' changes, it becomes a value from 1000 to 4000.5.",
+    "If 'grade' changes, it becomes at most 'high'.",
+    "If 'grade' changes, it becomes 'low' or 'high'.",
+    "At most 3 features may change.",
+    "The rule sane holds.",
+    "'age' <= 'amount'.",
+)
+
+
+def reader(options: dict[str, str] | None = None) -> Words:
+    return words_of(result().schema.names, {"amount": "€", "age": "years"}, "applicants", None, TEXT, options)
+
+
+def test_a_reader_who_writes_no_python() -> None:
+    made = empty(FULL, constraints=SAID)
+    assert FULL.text(made, reader()).replace(". ", ".\n").splitlines()[2:] == [
+        "By constraint: 150 break “age can only increase” and 1 breaks “If amount changes, it becomes a value from "
+        "€1,000 to €4,000.5” (one candidate may break several).",
+        "The nearest miss has amount €3,200.25 instead of €5,000.50 and grade high instead of middle, gets P(good) = "
+        "0.48 and is 0.02 away from the target.",
+        "Lifting one constraint alone: “age can only increase” would give 12 counterfactuals and “If amount changes, "
+        "it becomes a value from €1,000 to €4,000.5” 1.",
+        "Try to lift or relax “age can only increase”, or choose a target that is easier to reach.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("fixed: age", "age does not change"),
+        ("direction: age", "age can only increase"),
+        ("direction: rate", "rate changes in one direction only"),
+        ("range: grade", "If grade changes, it becomes at most 'high'"),
+        ("allowed: grade", "If grade changes, it becomes 'low' or 'high'"),
+        ("max_changed", "At most 3 features may change"),
+        ("rule 1: sane", "The rule sane holds"),
+        ("rule 2: age <= amount", "age <= amount"),
+        ("missing: job", "job does not become missing"),
+        ("group: age, job", "age, job change together or not at all"),
+        ("min_plausibility", "at least 90 % of real applicants are less plausible"),
+        ("allow_real_rows", "rows of the data are not handed out"),
+        ("something {new}", "something {new}"),
+    ],
+)
+def test_constraints_have_their_own_sentences(name: str, text: str) -> None:
+    made = empty(None, constraints=SAID, provenance={"settings": {"min_plausibility": 0.9}})
+    assert constraint_text(name, made, reader()) == text
+
+
+def test_sentences_are_found_for_every_constraint_there_is() -> None:
+    """No constraint of the language falls back to a general phrase."""
+    said = Constraints(
+        fixed=["town"],
+        ranges={"amount": (None, 9000), "grade": ("low", "middle")},
+        allowed={"job": {"clerk": ["nurse"]}, "grade": ["low"]},
+        direction={"age": "increase", "owner": "decrease"},
+        max_changed=2,
+        rules=[("age", "<=", "amount"), abs],
+        groups=[["age", "job"]],
+    )
+    made = empty(None, constraints=said.describe())
+    texts = [constraint_text(name, made, reader()) for name in said.bind(made.schema, made.x).liftable]
+    assert texts == [
+        "town does not change",
+        "If amount changes, it becomes at most €9,000",
+        "If grade changes, it becomes a value from low to middle",
+        "job can only change from 'clerk' to 'nurse'",
+        "If grade changes, it becomes 'low'",
+        "age can only increase",
+        "owner can only decrease",
+        "At most 2 features may change",
+        "age <= amount",
+        "The rule abs holds",
+        "age, job change together or not at all",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "readers", "options"),
+    [
+        (Diagnosis(9, 9), "or more evaluations of the model.", "or a larger --max-evaluations."),
+        (Diagnosis(0), "Try more evaluations of the model: no row", "Try a larger --max-evaluations: no row"),
+        (Diagnosis(9, 9, n_real=2), "such as ARF or NICE, or more", "such as --method arf or --method nice, or a"),
+        (
+            Diagnosis(9, 3, lifting={"max_changed": 1}),
+            "relax “At most 3 features may change”, or",
+            "relax “At most 3 features may change” (--max-changed), or",
+        ),
+    ],
+)
+def test_advice_names_what_a_reader_can_set(diagnosis: Diagnosis, readers: str, options: str) -> None:
+    made = empty(diagnosis, constraints=SAID)
+    assert readers in diagnosis.text(made, reader())
+    said = diagnosis.text(made, reader(OPTIONS))
+    assert options in said
+    assert "`" not in said
+
+
+def test_numbers_of_a_regression_have_separators_and_units() -> None:
+    diagnosis = Diagnosis(9, 9, {}, result().rows[0], np.array([193320.0]), 106680.0)
+    made = replace(
+        empty(diagnosis), score_names=("prediction",), x_scores=np.array([1.0]), target="prediction at least 300000"
+    )
+    text = diagnosis.text(made)
+    assert "for the target prediction at least 300,000 among" in text
+    assert "gets a prediction of 193,320 and is 106,680 away" in text
+    words = words_of(made.schema.names, {"price": "€"}, "rows", "price", TEXT)
+    text = diagnosis.text(made, words)
+    assert "for the target price at least €300,000 among" in text
+    assert "gets a predicted price of €193,320 and is €106,680 away" in text
+
+
+def test_the_nearest_miss_has_the_wanted_classs_score() -> None:
+    diagnosis = Diagnosis(9, 9, {}, result().rows[0], np.array([0.4]), 0.1)
+    made = replace(empty(diagnosis), target="P(bad) at least 0.7")
+    assert "gets P(bad) = 0.60 and" in diagnosis.text(made)
+    tiny = Diagnosis(9, 9, {}, result().rows[0], np.array([0.5]), 1e-9)
+    assert "is less than 0.0001 away" in tiny.text(empty(tiny))
 
 
 @pytest.mark.parametrize("shown", [repr, Counterfactuals._repr_html_])

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from countarfactuals.counterfactuals.outcomes import Score, wanted_score
 from countarfactuals.counterfactuals.wording import arrow, cell_texts, names_text, one_line, share_text, width
 from countarfactuals.schema import Column, Kind
 
@@ -29,7 +30,7 @@ def test_notes_and_constraints_follow() -> None:
     lines = repr(result(notes=("Mind this. " * 20,), constraints=("age is fixed",) * 7)).splitlines()
     assert lines[8].startswith("note: Mind this.")
     assert lines[9].startswith("  ")
-    assert lines[-2:] == ["constraint: age is fixed", "… 2 more constraints, see .constraints"]
+    assert lines[-2:] == ["constraint: age is fixed", "… 2 more constraints"]
 
 
 def test_many_features_and_rows_stay_readable() -> None:
@@ -65,6 +66,50 @@ def test_scores_of_several_classes(n_classes: int) -> None:
     assert all((name in lines[1]) == (n_classes == 3) for name in names)
     assert ("its score" in lines[1]) == (n_classes == 4)
     assert "0.700" in lines[3]
+
+
+def test_of_many_classes_the_wanted_ones_score_is_shown() -> None:
+    names = tuple(f"P({c})" for c in "abcd")
+    scores = np.tile([0.1, 0.2, 0.3, 0.4], (4, 1))
+    made = result(score_names=names, x_scores=scores[0], scores=scores, target="class 'b'")
+    lines = repr(made).splitlines()
+    assert "P(b)" in lines[1]
+    assert "its score" not in lines[1]
+    assert "0.200" in lines[3]
+
+
+@pytest.mark.parametrize("target", ["class 'bad'", "P(bad) from 0.7 to 1", "P(bad) at least 0.7"])
+def test_the_score_of_the_wanted_class_is_shown_with_its_name(target: str) -> None:
+    scores = {"x_scores": [0.85], "scores": [[0.3], [0.2], [0.1], [0.05]], "labels": ["bad"] * 4, "x_label": "good"}
+    made = result(target=target, **scores)
+    for shown in (repr(made), made._repr_html_()):
+        assert "P(bad)" in shown
+        assert "P(good)" not in shown
+        assert all(number in shown for number in ("0.150", "0.700", "0.800", "0.900", "0.950"))
+    own = result(target="score(good) at least 0.5", **scores | {"score_names": ("score(good)",)})
+    assert "score(good)" in repr(own).splitlines()[1]
+    assert "0.850" in repr(own)
+
+
+@pytest.mark.parametrize(
+    ("target", "own"), [("class 'good'", "P(good)"), ("class True", "P(True)"), ("class 1", "P(1)")]
+)
+def test_classes_of_every_type_are_recognised(target: str, own: str) -> None:
+    assert wanted_score(result(target=target, score_names=(own,))) == Score(own, 0)
+    assert wanted_score(result(target=target, score_names=("P(x)",))) == Score(own, 0, is_mirrored=True)
+    assert wanted_score(result(target=target, score_names=("score(x)",))) is None
+
+
+def test_selections_say_of_how_many_they_are() -> None:
+    assert repr(result().select(3)).startswith("Counterfactuals: 3 of 4 shown · target")
+    assert repr(result().filter(max_changed=0)).startswith("Counterfactuals: none of 4 shown · target")
+    assert repr(result().select(4)).startswith("Counterfactuals: 4 found · target")
+    assert "3 of 4 shown" in result().select(3)._repr_html_()
+
+
+def test_numbers_of_a_target_have_separators() -> None:
+    made = result(target="prediction from 200000 to 300000.5", score_names=("prediction",))
+    assert "target: prediction from 200,000 to 300,000.5 ·" in repr(made)
 
 
 def test_what_users_call_things_can_not_break_lines() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from countarfactuals.counterfactuals.select import choose, cost_of, distance_between
-from countarfactuals.exceptions import ParameterError
+from countarfactuals.exceptions import DataError, ParameterError
 from countarfactuals.schema import Schema
 
 from .examples import loans, result
@@ -46,6 +46,16 @@ def test_fields_follow_the_choice() -> None:
     assert made.objectives["sparsity"].tolist() == [result().objectives["sparsity"].min()]
     assert made.log_density.tolist() == [-4 * np.pi]
     assert made.target == result().target
+
+
+def test_how_many_were_found_is_not_forgotten() -> None:
+    made = result()
+    assert made.n_found == len(made) == 4
+    assert [one.n_found for one in (made.select(2), made.select(3).select(1), made.filter(max_changed=2))] == [4, 4, 4]
+    assert len(made.select(3).filter(max_changed=2)) < 3
+    assert made.select(3).filter(max_changed=2).n_found == 4
+    with pytest.raises(DataError, match="`n_found` must be a whole number of at least 4"):
+        result(n_found=3)
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,15 @@ def test_scores_that_differ_are_told_apart_and_near(scores: list[float]) -> None
         ),
         (
             {"target": "P(bad) at most 0.3", "x_label": "good"},
-            "the probability of bad would have been 0.29 instead of 0.62",
+            "the probability of bad would have been 0.29 instead of 0.62 (the prediction would still be good)",
+        ),
+        (
+            {"target": "P(good) at least 0.3", "x_scores": [0.05], "scores": [[0.31]], "labels": ["bad"]},
+            "the probability of good would have been 0.31 instead of 0.05 (the prediction would still be bad)",
+        ),
+        (
+            {"target": "score(good) at least 0.3", "score_names": ("score(good)",), "labels": ["bad"]},
+            "the score of good would have been 0.71 instead of 0.38 (the prediction would still be bad)",
         ),
         ({"score_names": ("score(good)",)}, "the prediction would have been good (score 0.71 instead of 0.38)"),
         (
@@ -173,7 +181,7 @@ def test_scores_that_differ_are_told_apart_and_near(scores: list[float]) -> None
                 "x_label": "c",
                 "target": "P(c) from 0.1 to 0.3",
             },
-            "the probability of c would have been 0.10 instead of 0.10",
+            "the probability of c would have been 0.10 instead of 0.10 (the prediction would still be c)",
         ),
         (
             {
@@ -266,13 +274,15 @@ def empty(status: str, **known: Any) -> Counterfactuals:
 
 def test_without_rows() -> None:
     assert describe(empty("already")) == (
-        "The prediction is good (0.80), as wanted (class 'good'). Nothing needs to change."
+        "The prediction is good (P(good) = 0.80), as wanted (class 'good'). Nothing needs to change."
     )
     assert describe(empty("error", error="The model fell.")) == "This row could not be explained: The model fell."
     diagnosis = Diagnosis(n_tried=20, n_invalid=20, lifting={"fixed: age": 3})
     none = empty("none", diagnosis=diagnosis)
-    assert describe(none) == diagnosis.text(none)
-    assert "Lifting the constraint" in describe(none)
+    words = words_of(none.schema.names, None, "rows", None, TEXT)
+    assert describe(none) == diagnosis.text(none, words)
+    assert "Lifting the constraint “age does not change” would give 3" in describe(none)
+    assert "fixed:" not in describe(none)
     assert describe(empty("none", notes=("Filtered.",))) == "Filtered."
     assert "no reason was recorded" in describe(empty("none"))
 
@@ -285,11 +295,38 @@ def test_an_error_before_anything_was_known() -> None:
 def test_what_is_predicted_and_wanted() -> None:
     words = words_of(["income", "duration"], None, "rows", None, HTML)
     assert situation(simple(), words) == [
-        "The prediction is <em>bad</em> (0.62).",
+        "The prediction is <em>bad</em> (P(good) = 0.38).",
         "Wanted is: class &#x27;good&#x27;.",
     ]
     regression = simple(score_names=("prediction",), x_scores=[1800.0], scores=[[2.0]], labels=[2.0], x_label=1800.0)
     assert situation(regression, words)[0] == "The prediction is 1,800."
+
+
+def test_the_lead_and_the_sentences_speak_of_the_same_score() -> None:
+    words = words_of(["income", "duration"], None, "rows", "risk", HTML)
+    wanted = simple(target="P(bad) from 0.5 to 1", x_scores=[0.95], scores=[[0.3]], labels=["bad"], x_label="good")
+    assert situation(wanted, words) == [
+        "The predicted risk is <em>good</em> (P(bad) = 0.05).",
+        "Wanted is, for risk: P(bad) from 0.5 to 1.",
+    ]
+    assert "probability of bad would have been 0.70 instead of 0.05" in describe(wanted)
+    already = replace(empty("already"), target="P(bad) from 0.1 to 1")
+    assert describe(already) == (
+        "The prediction is good (P(bad) = 0.20), as wanted (P(bad) from 0.1 to 1). Nothing needs to change."
+    )
+
+
+def test_a_wanted_number_has_the_outcomes_unit() -> None:
+    made = simple(
+        score_names=("prediction",),
+        x_scores=[180000.0],
+        scores=[[250000.0]],
+        labels=[250000.0],
+        x_label=180000.0,
+        target="prediction at least 200000",
+    )
+    words = words_of(["income", "duration"], {"price": "€"}, "rows", "price", TEXT)
+    assert situation(made, words) == ["The predicted price is €180,000.", "Wanted is: price at least €200,000."]
 
 
 HOSTILE = ["<script>alert(1)</script>", "a, the prediction would have been bad. b", "x\u2028y", "*_`[a](b)`", "&amp;"]

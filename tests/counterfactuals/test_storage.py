@@ -63,6 +63,19 @@ def test_every_field_comes_back() -> None:
     pd.testing.assert_frame_equal(again.to_frame(objectives=True), made.to_frame(objectives=True))
 
 
+def test_how_many_were_found_comes_back() -> None:
+    again = Counterfactuals.from_json(result().select(2).to_json())
+    assert (len(again), again.n_found) == (2, 4)
+    batch = CounterfactualsBatch((result().select(1),), (0,))
+    assert CounterfactualsBatch.from_json(batch.to_json())[0].n_found == 4
+
+
+def test_files_of_earlier_versions_are_read() -> None:
+    contents = json.loads(result().select(2).to_json())
+    del contents["n_found"]
+    assert Counterfactuals.from_json(json.dumps(contents)).n_found == 2
+
+
 def test_the_text_is_strict_json() -> None:
     def refuse(token: str) -> None:
         raise AssertionError(token)
@@ -138,6 +151,8 @@ def stored(**changes) -> str:
         (stored(schema=None), "damaged"),
         (stored(objectives=[1]), "damaged"),
         (stored(diagnosis={"n_tried": 3}), "lack the key 'n_invalid'"),
+        (stored(n_found=1), "damaged.*`n_found`"),
+        (stored(n_found="4"), "damaged.*`n_found`"),
         (stored(status="fine"), "damaged.*'found', 'already'"),
         ("[1, 2]", "neither JSON text .* nor a file"),
         ("no/such/file.json", "neither JSON text .* nor a file"),

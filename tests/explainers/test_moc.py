@@ -174,7 +174,7 @@ def mutation_of(kind: str, problem: Problem) -> Any:
     space = Space.of(problem)
     if kind == "trees":
         return ByTrees(problem, space, shared(MOCCTREEExplainer)._conditional_trees())
-    return {"independent": Independent, "forest": ByForest}[kind](problem, space)
+    return Independent(problem, space) if kind == "independent" else ByForest(problem, space, 1)
 
 
 @pytest.mark.parametrize("kind", ["independent", "trees", "forest"])
@@ -579,6 +579,7 @@ def test_kept_features_by_importance():
         ({"n_generations": -1}, "n_generations must be an integer from 0"),
         ({"max_changed": 0}, "max_changed must be None or an integer from 1"),
         ({"p_reset": 1.5}, "p_reset must be a finite number in"),
+        ({"n_draws": 0}, "n_draws must be an integer"),
         ({"epsilon": -0.1}, "epsilon must be None or a finite number from 0"),
         ({"patience": 0}, "patience must be None or an integer from 1"),
         ({"n_neighbours": 0}, "n_neighbours must be an integer from 1"),

@@ -81,7 +81,7 @@ def test_a_conditional_draw_sees_what_was_drawn_before_in_its_row():
 def test_every_call_draws_from_the_next_trees(tenth):
     """Of thirty trees ten draw at a time. Where only these ten have weight, other calls find the rows impossible."""
     problem = problem_of()
-    mutate = ByForest(problem, Space.of(problem))
+    mutate = ByForest(problem, Space.of(problem), 1)
     starts = problem.background.plausibility.forest.forest_.leaf_start
     log_weight = np.full(len(mutate.leaves.log_weight), -np.inf)
     some = slice(starts[10 * tenth], starts[10 * tenth + 10])
@@ -99,7 +99,7 @@ def test_rows_without_chosen_cells_come_back_as_they_are():
     rows[:, 3] = np.arange(6) / 10
     chosen = np.zeros(rows.shape, np.bool_)
     chosen[3:, 3] = True
-    new = ByForest(problem, Space.of(problem))(rows, chosen)
+    new = ByForest(problem, Space.of(problem), 1)(rows, chosen)
     np.testing.assert_array_equal(new[:3], rows[:3])
     assert len(new) == 6
     assert (new[3:, 3] != rows[3:, 3]).all()
@@ -115,7 +115,7 @@ def test_forest_draws_have_the_outcome_and_one_of_the_dummies():
     said = as_constraints({"exactly_one": [["job0", "job1", "job2"]]})
     problem = one.problem(one.encode_row({"d": -1.0, "job0": 1, "job1": 0, "job2": 0}), "good", said)
     rows = np.tile(problem.x, (300, 1))
-    new = ByForest(problem, Space.of(problem))(rows, np.ones(rows.shape, np.bool_))
+    new = ByForest(problem, Space.of(problem), 1)(rows, np.ones(rows.shape, np.bool_))
     assert (new[:, 1:].sum(axis=1) == 1).all()
     assert (new[:, 1:].mean(axis=0) > 0.15).all()
     assert (new[:, 0] > 0).mean() > 0.75
@@ -124,7 +124,7 @@ def test_forest_draws_have_the_outcome_and_one_of_the_dummies():
 def test_a_forest_draws_no_more_cells_than_may_change():
     """What is beyond is decided before the draw: a and b, drawn together or kept together, still agree."""
     problem = problem_of(max_changed=2)
-    mutate = ByForest(problem, Space.of(problem))
+    mutate = ByForest(problem, Space.of(problem), 1)
     rows = np.tile([1.0, 1.0, 1.0, 0.5], (200, 1))
     new = mutate(rows, np.tile([False, False, False, True], (200, 1)))
     n_changed = changed(new, problem.x).sum(axis=1)
@@ -132,3 +132,15 @@ def test_a_forest_draws_no_more_cells_than_may_change():
     free = mutate(np.tile(problem.x, (200, 1)), np.ones((200, 4), np.bool_))
     assert changed(free, problem.x).sum(axis=1).max() == 2
     assert (free[:, 0] == free[:, 1]).mean() > 0.85  # in the data they are the same; if taken back after the draw, .6
+
+
+def test_of_several_draws_the_most_plausible_is_taken():
+    problem = problem_of()
+    rows = np.tile(problem.x, (300, 1))
+    rows[:, 3] = np.linspace(-2.0, 2.0, 300)
+    chosen = np.tile([True, True, True, False], (300, 1))
+    plausibility = problem.background.plausibility
+    one, eight = (ByForest(problem, Space.of(problem), n)(rows, chosen) for n in (1, 8))
+    assert np.array_equal(eight[:, 3], rows[:, 3])  # each row has a draw of its own
+    assert plausibility(eight).mean() > plausibility(one).mean() + 0.2
+    assert (eight[:, 0] == eight[:, 1]).mean() > (one[:, 0] == one[:, 1]).mean()

@@ -475,3 +475,54 @@ def test_a_probability_without_classes_gets_a_hint(target):
     with pytest.raises(TargetError, match="regression") as refused:
         resolve(target, amount, np.array([32.0]))
     assert "classes=" not in str(refused.value)
+
+
+WITH_OWNER = LOANS[["income", "owner", "children"]]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [forest(), make_pipeline(StandardScaler(), LogisticRegression()), LinearSVC(), LinearRegression()],
+    ids=["scores", "pipeline", "margins", "numbers"],
+)
+@pytest.mark.parametrize("backend", ["pandas", "polars"])
+def test_a_model_that_was_fitted_on_an_array_gets_one(model, backend):
+    # the fixture makes scikit-learn's warning of names an error
+    array = WITH_OWNER.to_numpy(np.float64)
+    model.fit(array, APPROVED)
+    X = WITH_OWNER if backend == "pandas" else pl.from_pandas(WITH_OWNER)
+    predictor, matrix = predictor_of(model, X)
+    ask = getattr(model, "predict_proba", None) or getattr(model, "decision_function", None) or model.predict
+    expected = ask(array)
+    expected = expected[:, 1] if expected.ndim == 2 else expected
+    np.testing.assert_allclose(predictor.scores(matrix)[:, 0], expected, rtol=1e-9)
+
+
+class ByName(RandomForestClassifier):
+    """A classifier of someone's own that takes columns by their names and does not note them."""
+
+    def fit(self, X, y):
+        super().fit(np.asarray(X), y)
+        return self
+
+    def predict_proba(self, X):
+        return super().predict_proba(X[["income", "children"]].to_numpy())
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def test_models_of_other_kinds_keep_their_frames():
+    own = ByName(n_estimators=3, random_state=0).fit(NUMBERS, RISK)
+    assert not hasattr(own, "feature_names_in_")
+    predictor, matrix = predictor_of(own, NUMBERS)
+    np.testing.assert_array_equal(predictor.scores(matrix)[:, 0], own.predict_proba(NUMBERS)[:, 1])
+
+
+def test_levels_are_not_made_an_array():
+    text = LOANS[["purpose"]].astype(object)
+    model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(text.to_numpy(), RISK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        predictor, matrix = predictor_of(model, text)
+        np.testing.assert_array_equal(predictor.scores(matrix)[:, 0], model.predict_proba(text.to_numpy())[:, 1])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from countarfactuals import Counterfactuals, report
@@ -210,15 +213,45 @@ def test_a_batch_can_be_sorted(opened: Opened) -> None:
     def order() -> list[str]:
         return [one.text for one in browser.find_elements("css selector", "#rows-table tbody th")]
 
-    labels = [str(label) for label in batch.index]
+    labels = [str(label) for label, one in zip(batch.index, batch, strict=True) if one.status != "already"]
+    assert len(labels) == len(batch) - 1
     assert order() == labels
     by_label = sorted(labels, key=int)
     browser.find_element("css selector", "#rows-table th button").click()
     assert order() == by_label
-    found = next(one for one in browser.find_elements("css selector", "#rows-table th button") if one.text == "Found")
+    found = next(one for one in browser.find_elements("css selector", "#rows-table th button") if one.text == "Result")
     found.click()
-    counts = {str(label): len(one) for label, one in zip(batch.index, batch, strict=True)}
+    counts = {str(label): len(one) for label, one in zip(batch.index, batch, strict=True) if one.status != "already"}
     assert [counts[label] for label in order()] == sorted(counts.values())
+
+
+def test_rows_that_need_nothing_unfold(opened: Opened) -> None:
+    batch = explained()[2]
+    browser = opened(batch)
+    (label,) = [str(label) for label, one in zip(batch.index, batch, strict=True) if one.status == "already"]
+    line = browser.find_element("css selector", "details th[scope=row]")
+    assert not line.is_displayed()
+    browser.find_element("css selector", "summary").send_keys(Keys.ENTER)
+    assert line.is_displayed()
+    assert line.text == label
+
+
+def test_a_batch_fits_the_width_of_a_page(opened: Opened) -> None:
+    browser = opened(explained()[2])
+    region = browser.find_element("css selector", "#rows-table").find_element("xpath", "..")
+    assert browser.execute_script("return arguments[0].scrollWidth <= arguments[0].clientWidth", region)
+
+
+def test_on_a_phone_long_names_break_at_underscores(opened: Opened) -> None:
+    names = ["monthly_income_of_household", "years_of_employment_so_far"]
+    browser = opened(result(pd.DataFrame([[1.5, 2.5], [3.5, 4.5]], columns=names)), width=375)
+    head = browser.find_element("css selector", "section[aria-labelledby=row] tbody th")
+    assert head.text == names[0]
+    lines = "const range = document.createRange(); range.selectNodeContents(arguments[0]);"
+    tops = browser.execute_script(f"{lines} return Array.from(range.getClientRects()).map((one) => one.top)", head)
+    assert len(set(tops)) > 1
+    region = head.find_element("xpath", "ancestor::div")
+    assert browser.execute_script("return arguments[0].scrollWidth <= arguments[0].clientWidth", region)
 
 
 @pytest.mark.parametrize("has_policy", [True, False])
@@ -403,6 +436,48 @@ def test_printing(opened: Opened, found: Counterfactuals) -> None:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     printed = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})["data"]
     assert len(printed) > 10_000
+
+
+def test_in_print_the_heading_of_pictures_stays_with_the_first(browser: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+    if shutil.which("pdftotext") is None:
+        pytest.skip("no pdftotext to read pages with: on Debian `apt-get install poppler-utils`")
+    start, caption = '<section aria-labelledby="pictures">', "Each point is a counterfactual"
+    pages_seen = set()
+    for n_lines in range(0, 40, 5):  # moves the heading down the page and over its foot
+        path = tmp_path / f"{n_lines}.html"
+        path.write_text(pictured().replace(start, "<p>line</p>" * n_lines + start), encoding="utf-8")
+        browser.get(path.as_uri())
+        pages = _printed_pages(browser, tmp_path / "printed.pdf")
+        headed = [i for i, page in enumerate(pages) if re.search("^Pictures$", page, re.MULTILINE)]
+        assert headed == [i for i, page in enumerate(pages) if caption in page]
+        pages_seen |= set(headed)
+    assert len(pages_seen) > 1
+    browser.get("about:blank")
+
+
+def _printed_pages(browser: Any, path: Path) -> list[str]:
+    """The text of each page of paper."""
+    printed = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})["data"]
+    path.write_bytes(base64.b64decode(printed))
+    done = subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, encoding="utf-8", check=True)
+    return done.stdout.split("\f")[:-1]
+
+
+def test_pictures_are_smaller_in_print(browser: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+    path = tmp_path / "report.html"
+    path.write_text(pictured(), encoding="utf-8")
+    browser.get(path.as_uri())
+    _resize(browser, 800)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        heights = browser.execute_script("return Array.from(document.images).map((one) => one.clientHeight)")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert len(heights) == 5
+    assert max(heights) <= 85 / 25.4 * 96 + 1  # 85 mm
+    browser.get("about:blank")
 
 
 def test_without_scripts_the_tables_are_whole(browser: Any, tmp_path: Path) -> None:

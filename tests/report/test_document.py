@@ -19,6 +19,7 @@ import pytest
 
 from countarfactuals import Counterfactuals, CounterfactualsBatch, report
 from countarfactuals.counterfactuals import Diagnosis
+from countarfactuals.counterfactuals.vocabulary import TEXT, words_of
 from countarfactuals.exceptions import DataTypeError, ParameterError, StorageError
 from countarfactuals.report.page import data_block
 from countarfactuals.report.table import number_slider
@@ -26,7 +27,7 @@ from countarfactuals.report.table import number_slider
 from ..counterfactuals.examples import result, wide
 from .cases import HOSTILE, HOSTILE_UNITS, OPTIONS, explained, hostile, hostile_batch, hostile_empty, pictured
 
-VOID = {"meta", "link", "img", "input", "br"}
+VOID = {"meta", "link", "img", "input", "br", "wbr"}
 ALLOWED = {
     *(
         "html",
@@ -47,6 +48,7 @@ ALLOWED = {
     ),
     *("ol", "ul", "li", "table", "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "img", "svg"),
     *("rect", "script", "fieldset", "legend", "label", "input", "output", "button"),
+    *("wbr", "details", "summary"),
 }
 
 
@@ -213,11 +215,11 @@ def test_what_the_page_says() -> None:
     page = Page(report.to_html(made, title="My title", units={"amount": "€"}, rows="applicants", k=2, pictures=False))
     said = page.text("main")
     assert page.text("title") == page.text("h1") == "My title"
-    assert "The prediction is bad (0.69). Wanted is: class 'good'. 4 counterfactuals were found." in said
+    assert "The prediction is bad (P(good) = 0.31). Wanted is: class 'good'. 4 counterfactuals were found." in said
     assert "If amount had been €3,200.25 instead of €5,000.50 and grade high instead of middle, the prediction" in said
     assert "20 % of real applicants are less typical than this." in said
     assert "Mind this." in said
-    assert "'age' does not change." in said
+    assert "age does not change." in said
     assert "It is no causal advice." in said
     assert "Other notions of plausibility exist" in said
     assert "Seed1" in said
@@ -234,6 +236,54 @@ def test_how_it_was_made() -> None:
     assert f"Rows of data{len(explainer.background_.matrix)}" in said
     assert "min_plausibility0.0" in said
     assert "There were none: every feature was free to change." in said
+
+
+def test_what_the_caller_knows_of_model_and_data_is_told(tmp_path: Path) -> None:
+    meta = {"Model file": "m.joblib", "SHA-256 of the model": "ab12", "Data file": "<train>.csv"}
+    for made in (result(), result(provenance={}), explained()[2], CounterfactualsBatch((), ())):
+        said = Page(report.to_html(made, pictures=False, meta=meta)).text("main")
+        assert "Model filem.joblibSHA-256 of the modelab12Data file<train>.csv" in said
+    assert "The model and the data" not in report.to_html(result(), pictures=False)
+    assert result().to_html(pictures=False, meta=meta) == report.to_html(result(), pictures=False, meta=meta)
+    path = report.write(result(), tmp_path / "a.html", pictures=False, meta=meta)
+    assert "m.joblib" in path.read_text(encoding="utf-8")
+    for wrong in ({"rows": 3}, {3: "rows"}, "text"):
+        with pytest.raises(ParameterError, match="`meta` must be a dict of texts"):
+            report.to_html(result(), pictures=False, meta=wrong)  # type: ignore[arg-type]
+
+
+def test_a_selection_is_not_taken_for_all_that_was_found() -> None:
+    said = Page(report.to_html(result().select(2), pictures=False)).text("main")
+    assert "4 counterfactuals were found; 2 of 4 shown." in said
+    assert "2 counterfactuals were found" not in said
+
+
+@pytest.mark.parametrize("target", ["class 'bad'", "P(bad) from 0.7 to 1"])
+def test_the_wanted_classs_score_is_shown(target: str) -> None:
+    scores = {"x_scores": [0.95], "scores": [[0.3], [0.2], [0.1], [0.05]], "labels": ["bad"] * 4, "x_label": "good"}
+    made = result(target=target, **scores)
+    for shown in (made, CounterfactualsBatch((made, made.filter(max_changed=0)), (0, 1))):
+        html = report.to_html(shown, pictures=False)
+        assert "P(bad)" in html
+        assert "P(good)" not in html
+    html = report.to_html(made, pictures=False)
+    assert [number for number in ("0.700", "0.800", "0.900", "0.950") if number not in html] == []
+
+
+def test_constraints_have_units_and_separators() -> None:
+    made = result(constraints=("If 'amount' changes, it becomes at most 45000.", "'age' can only increase."))
+    said = Page(report.to_html(made, units={"amount": "€"}, pictures=False)).text("main")
+    assert "If amount changes, it becomes at most €45,000." in said
+    assert "age can only increase." in said
+
+
+def test_long_names_may_be_broken_at_underscores() -> None:
+    made = result(pd.DataFrame({"monthly_income": [1.5, 2.5]}), objectives={"a_cost": np.zeros(1)})
+    html = report.to_html(made, pictures=False)
+    assert html.count("monthly_<wbr>income") == 2  # in the row, and in the table of all
+    assert "disabled>a_<wbr>cost</button>" in html
+    html = report.to_html(CounterfactualsBatch((made,), (0,)), pictures=False)
+    assert html.count("monthly_<wbr>income") == 2  # what changes most often, and row by row
 
 
 def test_the_table_of_all_counterfactuals() -> None:
@@ -294,12 +344,86 @@ def test_a_batch_says_what_changes_and_for_whom_there_is_nothing() -> None:
     assert f"Of 6 applicants, {statuses['found']} have a counterfactual ({n} in all)." in said
     assert "1 has the wanted outcome already. For 1 none was found." in said
     none = next(one for one in batch if one.status == "none")
-    assert re.sub(r"\s+", " ", none.diagnosis.text(none)) in said  # type: ignore[union-attr]
+    words = words_of(none.schema.names, {"duration": "months"}, "applicants", None, TEXT)
+    assert re.sub(r"\s+", " ", none.diagnosis.text(none, words)) in said  # type: ignore[union-attr]
+    assert "fixed:" not in said
+    assert "max_evaluations`" not in said
     found = [one for one in batch if len(one)]
-    income = np.mean([one.select(1).changed[0, 0] for one in found])
+    usual = [np.flatnonzero(one.typicality >= 0.05) for one in found]
+    best = [
+        (one.filter(min_typicality=0.05) if len(at) else one).select(1) for one, at in zip(found, usual, strict=True)
+    ]
+    income = np.mean([one.changed[0, 0] for one in best])
     every = np.mean([one.changed[:, 0].mean() for one in found])
     assert f"income{income * 100:.0f} %{every * 100:.0f} %" in said
     assert "Never changed: duration, owner." in said
+
+
+def cells_of(html: str, table: str) -> list[list[str]]:
+    """Texts of the cells of a table's body."""
+    body = html[html.index(table) :].split("<tbody>")[1].split("</table>")[0]
+    rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", body)]
+    return [[re.sub(r'<span class="hidden">.*?</span>|<[^>]+>', "", one) for one in row] for row in rows]
+
+
+def test_an_unusual_best_is_marked_and_told_in_the_lead() -> None:
+    absurd = result(typicality=[0.0, 0.01, 0.049, 0.04])
+    mixed = result(typicality=[0.0, 0.01, 0.5, 0.04])
+    batch = CounterfactualsBatch((absurd, mixed, result().select(1), absurd.select(1)), ("a", "b", "c", "d"))
+    html = report.to_html(batch, pictures=False)
+    said = Page(html).text("main")
+    assert "Of 4 rows, 4 have a counterfactual (16 in all; 10 of 16 shown), for 2 only an unusual one is shown." in said
+    rows = {row[0]: row for row in cells_of(html, 'id="rows-table"')}
+    assert [rows[label][1] for label in "abcd"] == [
+        "4 found, all unusual",
+        "4 found",
+        "1 of 4 shown",
+        "1 of 4 shown, unusual",
+    ]
+    assert rows["b"][-1] == "50 %"  # not the unusual one that `select(1)` would take
+    assert mixed.select(1).typicality[0] < 0.05
+    usual = report.to_html(CounterfactualsBatch((result(),), (0,)), pictures=False)
+    assert "only an unusual" not in Page(usual).text("p")
+    unknown = report.to_html(CounterfactualsBatch((result(typicality=[np.nan] * 4),), (0,)), pictures=False)
+    assert "only an unusual one" not in Page(unknown).text("p")
+    one = report.to_html(CounterfactualsBatch((absurd, result()), (0, 1)), pictures=False)
+    assert "2 have a counterfactual (8 in all), for 1 only an unusual one." in Page(one).text("main")
+
+
+def test_rows_that_need_nothing_are_folded() -> None:
+    batch = CounterfactualsBatch((empty("already"), result(), empty("none"), empty("already")), ("a", "b", "c", "d"))
+    html = report.to_html(batch, pictures=False, rows="applicants")
+    assert [row[0] for row in cells_of(html, 'id="rows-table"')] == ["b", "c"]
+    assert "Not needed: 2 applicants have the wanted outcome already." in Page(html).text("summary")
+    assert cells_of(html, "<details>") == [["a", "bad", "0.30"], ["d", "bad", "0.30"]]
+    only = report.to_html(CounterfactualsBatch((empty("already"),), (0,)), pictures=False)
+    assert 'id="rows-table"' not in only
+    assert "Not needed: 1 row has the wanted outcome already." in Page(only).text("summary")
+
+
+def test_predictions_before_and_after() -> None:
+    html = report.to_html(CounterfactualsBatch((result(), empty("none"), unread()), (0, 1, 2)), pictures=False)
+    rows = cells_of(html, 'id="rows-table"')
+    assert [row[3:5] for row in rows] == [["bad → good", "0.31 → 0.60"], ["bad", "0.30"], ["–", "–"]]
+    assert "P(good)" in html
+    options: dict[str, Any] = {"outcome": "price", "units": {"price": "€"}}
+    html = report.to_html(CounterfactualsBatch((regression(),), (0,)), pictures=False, **options)
+    assert cells_of(html, 'id="rows-table"')[0][3] == "€180,000 → €200,000"
+    assert "Wanted is: price at least €2e5." in Page(html).text("main")
+
+
+def test_rows_that_want_different_classes_name_their_scores() -> None:
+    bad = result(target="class 'bad'", labels=["bad"] * 4, x_label="good", scores=[[0.2]] * 4, x_scores=[0.9])
+    html = report.to_html(CounterfactualsBatch((result(), bad), (0, 1)), pictures=False)
+    assert [row[4] for row in cells_of(html, 'id="rows-table"')] == ["P(good): 0.31 → 0.60", "P(bad): 0.10 → 0.80"]
+    assert "Wanted is: class 'good' or class 'bad'." in Page(html).text("main")
+
+
+def test_rows_that_failed_do_not_hide_what_was_wanted() -> None:
+    failed = replace(unread(), target="Target(outcome='good')")
+    html = report.to_html(CounterfactualsBatch((failed, result()), (0, 1)), pictures=False, outcome="risk")
+    assert "Wanted is, for risk: class 'good'." in Page(html).text("main")
+    assert "Target(" not in Page(html).text("main")
 
 
 def test_constraints_in_the_way_are_counted_over_rows() -> None:

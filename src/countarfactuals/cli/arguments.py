@@ -3,19 +3,55 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 from countarfactuals.cli.text import Dialect
 from countarfactuals.cli.wishes import assignment, interval, names, pair
+from countarfactuals.exceptions import ParameterError
 
 PROGRAM = "countarfactuals"
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
+_SUFFIXES = {"htm": "html", "md": "sentences", "txt": "table", "pq": "parquet"}  # besides the formats themselves
+# the library's parameters by the options that set them
+_OPTIONS = {
+    "fixed": "--fix",
+    "ranges": "--range",
+    "allowed": "--allowed",
+    "direction": "--direction",
+    "max_changed": "--max-changed",
+    "allow_missing": "--allow-missing",
+    "min_plausibility": "--min-plausibility",
+    "max_evaluations": "--max-evaluations",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+    "classes": "--classes",
+    "task": "--task",
+    "probability": "--probability",
+}
+_PARAMETER = re.compile(rf"`({'|'.join(_OPTIONS)})`")
 
 
 def note(text: str) -> None:
     """Tell the user something on standard error, in one line."""
     print(f"{PROGRAM}: note: {' '.join(text.split())}", file=sys.stderr)
+
+
+def by_options(text: str) -> str:
+    """A sentence of the library, with its parameters under the names of their options.
+
+    >>> by_options("Set `max_changed` to 3, or free a column of `fixed`.")
+    'Set --max-changed to 3, or free a column of --fix.'
+    """
+    return _PARAMETER.sub(lambda found: _OPTIONS[found[1]], text)
+
+
+def check_jobs(jobs: int | None) -> None:
+    """Refuse a number of processes or threads that is none."""
+    if jobs == 0:
+        raise ParameterError("--jobs must be an integer other than 0 (-1 for all cores), got 0.")
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
@@ -97,8 +133,18 @@ def format_of(options: argparse.Namespace, formats: tuple[str, ...]) -> str:
     """The format that is asked for, by option or by suffix."""
     if options.format is not None:
         return str(options.format)
-    suffix = options.out.rpartition(".")[2].lower() if "." in options.out else ""
-    return {"htm": "html", "md": "sentences", "txt": "table"}.get(suffix, suffix if suffix in formats else "table")
+    suffix = "" if options.out == "-" else Path(options.out).suffix.lower().removeprefix(".")
+    if not suffix:
+        return formats[0]
+    form = _SUFFIXES.get(suffix, suffix)
+    if form not in formats:
+        known = [f".{one}" for one in (*formats, *_SUFFIXES) if one not in ("table", "sentences")]
+        known = [one for one in known if _SUFFIXES.get(one[1:], one[1:]) in formats]
+        raise ParameterError(
+            f"--out {options.out!r} has the suffix '.{suffix}', which names no format; known are {', '.join(known)}. "
+            f"Rename it, or say one by --format: {', '.join(formats)}."
+        )
+    return form
 
 
 def _delimiter(text: str) -> str:

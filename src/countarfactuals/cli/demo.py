@@ -22,6 +22,7 @@ from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals
 from countarfactuals.counterfactuals.sentences import describe
 from countarfactuals.counterfactuals.vocabulary import Unit
+from countarfactuals.counterfactuals.wording import share_text
 from countarfactuals.datasets import Dataset, load_loan
 from countarfactuals.explainers import ARFExplainer
 from countarfactuals.parameters import check_int
@@ -109,9 +110,10 @@ def _truth(loan: Dataset, result: Counterfactuals) -> None:
     if not len(result):
         return
     for number, log_density in enumerate(loan.process.log_density(result.to_frame())):
+        forest, truth = share_text(float(result.typicality[number])), share_text(float((real < log_density).mean()))
         print(
-            f"counterfactual {number}: by the forest more plausible than {result.typicality[number]:.0%} of real "
-            f"applicants, by the true process than {(real < log_density).mean():.0%}"
+            f"counterfactual {number}: by the forest more plausible than {forest} of real applicants, by the true "
+            f"process than {truth}"
         )
 
 

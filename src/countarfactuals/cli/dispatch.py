@@ -3,7 +3,7 @@
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | something that the user can mend, said in one line on standard error |
+| 1 | something that the user can mend, said in one line on standard error; of several rows the others are written |
 | 2 | the command was used wrongly |
 | 3 | no counterfactual was found; the result is written and says why |
 | 130 | interrupted |
@@ -18,12 +18,13 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any, NoReturn
 
-from countarfactuals.cli.arguments import PROGRAM, note
+from countarfactuals.cli.arguments import PROGRAM, by_options, note
 from countarfactuals.exceptions import CountarfactualsError, MissingDependencyError
 
 DONE, MENDABLE, USAGE, NOTHING_FOUND, INTERRUPTED = 0, 1, 2, 3, 130
@@ -42,8 +43,12 @@ first steps:
   countarfactuals explain --explainer explainer --data new.csv --rows 3,17 --want good
   countarfactuals explain --help
 
-exit codes: 0 done, 1 something to mend, 2 wrong use, 3 no counterfactual found, 130 interrupted
 """
+_CODES = """\
+exit codes: 0 done; 1 something to mend, said in one line on standard error; 2 wrong use of the command;
+            3 no counterfactual found, the result says why; 130 interrupted
+"""
+_WARNINGS = "PYTHONWARNINGS"  # read by processes when they start
 
 
 class _Parser(argparse.ArgumentParser):
@@ -62,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     is_debugging = "--debug" in given
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _quiet_processes(is_debugging):
         _quieten(is_debugging)
         try:
             return _run(given)
@@ -89,6 +94,7 @@ def _run(given: list[str]) -> int:
     if name in _COMMANDS:
         command = _command(name)
         command.add_arguments(parsers[name])
+        parsers[name].epilog = "\n".join(filter(None, [parsers[name].epilog, _CODES]))
     options = parser.parse_args(given)
     if command is None:
         parser.error(f"needs a command: {', '.join(_COMMANDS)}")
@@ -100,7 +106,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     parser = _Parser(
         prog=PROGRAM,
         description="Plausible counterfactual explanations with adversarial random forests.",
-        epilog=_EPILOG,
+        epilog=f"{_EPILOG}{_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -124,11 +130,11 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
 
 def _command(name: str) -> Any:
     """The module of a subcommand."""
-    if name != "study":
-        return import_module(f"countarfactuals.cli.{name}")
     try:
-        return import_module("countarfactuals.study.command")
+        return import_module(f"countarfactuals.cli.{name}")
     except ImportError as error:
+        if name != "study":
+            raise
         raise MissingDependencyError(
             f"The study can not be run: {error}. Install what it needs: pip install 'countarfactuals[study]'"
         ) from error
@@ -142,16 +148,33 @@ def _quieten(is_debugging: bool) -> None:
     for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning, RuntimeWarning):
         warnings.simplefilter("ignore", category)
 
+    said: set[str] = set()
+
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        note(str(message))
+        if str(message) not in said:  # some libraries warn once per call, of which there are many
+            said.add(str(message))
+            note(str(message))
 
     warnings.showwarning = show
+
+
+@contextmanager
+def _quiet_processes(is_debugging: bool) -> Iterator[None]:
+    """Without warnings of the processes of `--jobs`: this one has told of what the model complains when it is asked."""
+    if is_debugging or _WARNINGS in os.environ:
+        yield
+        return
+    os.environ[_WARNINGS] = "ignore"
+    try:
+        yield
+    finally:
+        os.environ.pop(_WARNINGS, None)
 
 
 def _sentence(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, CountarfactualsError):
-        return text
+        return by_options(text)
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'} can not be used: {error.strerror or text}"
     return f"unexpected {type(error).__name__}: {text}. Run it again with --debug to see where, and report it."

@@ -27,13 +27,14 @@ from countarfactuals.cli.arguments import (
     note,
 )
 from countarfactuals.cli.output import check_out, write_text
-from countarfactuals.cli.tables import STANDARD, read_like, shown
+from countarfactuals.cli.tables import PARQUET, STANDARD, check_parquet, read_like, shown, write_parquet
+from countarfactuals.cli.text import counted
 from countarfactuals.cli.wishes import constraints_of, target_of
 from countarfactuals.evaluation import evaluate, evaluate_set
 from countarfactuals.exceptions import DataError, ParameterError
 from countarfactuals.schema import free_name
 
-FORMATS = ("table", "csv", "json")
+FORMATS = ("table", "csv", "json", PARQUET)
 _ROW = "row"
 _EPILOG = """\
 examples:
@@ -65,6 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure and write; always 0, as everything else is an error."""
     check_out(options.out)
+    form = format_of(options, FORMATS)
+    check_parquet(form, options.out)
     if options.data == options.counterfactuals == STANDARD:
         raise ParameterError("Standard input can be read once: --data or --counterfactuals must be a file.")
     if options.row is not None and options.row < 0:
@@ -85,7 +88,11 @@ def run(options: argparse.Namespace) -> int:
         measured.insert(0, _ROW, row)
         parts.append(measured)
         together[row] = evaluate_set(*given)
-    write_text(_text(pd.concat(parts, ignore_index=True), together, format_of(options, FORMATS)), options.out)
+    measured = pd.concat(parts, ignore_index=True)
+    if form == PARQUET:
+        write_parquet(measured, options.out)
+    else:
+        write_text(_text(measured, together, form), options.out)
     return 0
 
 
@@ -108,7 +115,9 @@ def _by_row(
     else:
         groups = {options.row or 0: list(range(len(theirs)))}
     if beyond := [row for row in groups if not 0 <= row < len(X)]:
-        raise DataError(f"{shown(options.data)} has {len(X)} row(s), counted from 0, so there is no row {beyond[0]}.")
+        raise DataError(
+            f"{shown(options.data)} has {counted(len(X), 'row')}, counted from 0, so there is no row {beyond[0]}."
+        )
     return groups
 
 

@@ -6,7 +6,8 @@
 
 1. The folder is written beside its place and moved there when complete, so a crash leaves none that is half written.
 2. An existing folder is replaced only on demand, and only if it is empty or such a folder itself.
-3. Reading compares the checksum: a model's file that was changed since would explain something else.
+3. Reading compares the checksum: a model's file that was changed since would explain something else. Of the meta file
+   only what is used is looked at, and refused where it is of another type than was written.
 """
 
 from __future__ import annotations
@@ -16,18 +17,23 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from countarfactuals.cli import models
+from countarfactuals.cli.columns import ROWS, restored
 from countarfactuals.cli.text import MISSING, Dialect
+from countarfactuals.counterfactuals.vocabulary import Unit
 from countarfactuals.exceptions import CountarfactualsError, StorageError
 from countarfactuals.explainers import Explainer
 
 _FORMAT, _VERSION = "countarfactuals.folder", 1
 _EXPLAINER, _META = "explainer.npz", "meta.json"
+_SIGNS = ("delimiter", "decimal")
 _PACKAGES = ("countarfactuals", "numpy", "pandas", "scikit-learn", "skops", "xgboost", "lightgbm", "catboost")
 
 
@@ -47,6 +53,17 @@ class Opened(NamedTuple):
             missing=tuple(stored.get("missing", MISSING)),
             encoding=stored.get("encoding", "utf-8"),
         )
+
+    @property
+    def units(self) -> dict[str, Unit]:
+        """Units by column, as told to `fit`."""
+        found = {name: restored(unit) for name, unit in (self.meta.get("units") or {}).items()}
+        return {name: unit for name, unit in found.items() if unit is not None}
+
+    @property
+    def rows(self) -> Unit:
+        """What rows are called."""
+        return restored(self.meta.get("rows")) or ROWS
 
     @property
     def known_columns(self) -> set[str]:
@@ -117,6 +134,7 @@ def _meta(explainer: Explainer, model: Path, facts: Mapping[str, Any]) -> dict[s
         "classes": list(predictor.classes),
         "columns": [{"name": column.name, "kind": str(column.kind)} for column in explainer.schema_.columns],
         "n_rows": len(explainer.background_.matrix),
+        "date": datetime.now(UTC).date().isoformat(),
         **facts,
         "versions": {"python": platform.python_version(), **_versions()},
     }
@@ -173,7 +191,33 @@ def _read_meta(place: Path) -> dict[str, Any]:
             f"{str(place)!r} has version {meta.get('version')!r} of the folder's format, this package reads version "
             f"{_VERSION}. Fit the explainer again."
         )
+    if damaged := [name for name, is_right in _CHECKS.items() if name in meta and not is_right(meta[name])]:
+        raise StorageError(
+            f"{str(place / _META)!r} is damaged: {damaged[0]!r} is {textwrap.shorten(repr(meta[damaged[0]]), 60)}. Fit "
+            "the explainer again."
+        )
     return meta
+
+
+def _is_dialect(stored: Any) -> bool:
+    if not isinstance(stored, dict):
+        return stored is None
+    one_sign = all(isinstance(stored.get(name, ","), str) and len(stored.get(name, ",")) == 1 for name in _SIGNS)
+    return one_sign and isinstance(stored.get("encoding", ""), str) and _are_texts(stored.get("missing", []))
+
+
+def _are_texts(stored: Any) -> bool:
+    return isinstance(stored, list) and all(isinstance(one, str) for one in stored)
+
+
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "dialect": _is_dialect,
+    "dropped": _are_texts,
+    "outcome": lambda stored: stored is None or isinstance(stored, str),
+    "versions": lambda stored: isinstance(stored, dict) and _are_texts(list(stored.values())),
+    "units": lambda stored: isinstance(stored, dict) and None not in map(restored, stored.values()),
+    "rows": lambda stored: restored(stored) is not None,
+}
 
 
 def _is_ours(place: Path) -> bool:

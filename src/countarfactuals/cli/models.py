@@ -12,12 +12,21 @@
    | .json, .ubj | xgboost | no |
    | .txt | lightgbm | no |
    | .cbm | catboost | no |
+
+   What their libraries print about a file that they can not read is kept from the user, who gets one line of ours.
+4. `in_order` and `mismatch` compare the columns of a table with those that a model was trained on.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import sys
+import textwrap
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,6 +50,8 @@ _BOOSTERS = (".json", ".ubj", ".txt")
 _HELD_OUT = 0.25
 _FEW = 10  # different whole numbers up to which they are taken for classes
 _FEWEST_ROWS = 8
+_LONGEST_REASON = 200
+_PLACE_IN_SOURCES = re.compile(r"(\[\d\d:\d\d:\d\d\] )?\S+\.(cc|cpp|cu|h|hpp):\d+: ")
 
 
 class Trained(NamedTuple):
@@ -51,11 +62,13 @@ class Trained(NamedTuple):
     model : the pipeline, trained on all rows.
     task : "classification" or "regression".
     summary : what it is worth, in a sentence.
+    is_useful : whether that is more than the simplest guess.
     """
 
     model: Any
     task: str
     summary: str
+    is_useful: bool = True
 
 
 def task_of(y: pd.Series, name: str, say: Callable[[str], None]) -> str:
@@ -79,11 +92,11 @@ def train(X: pd.DataFrame, y: pd.Series, name: str, task: str, n_trees: int, see
     outcomes = _outcomes(y[is_known], name, task)
     if len(rows) < _FEWEST_ROWS:
         raise DataError(
-            f"There are {len(rows)} row(s) with a known {name!r}; a model needs at least {_FEWEST_ROWS}. Add rows."
+            f"There are {len(rows)} rows with a known {name!r}; a model needs at least {_FEWEST_ROWS}. Add rows."
         )
     pipeline = _pipeline(schema, task, n_trees, seed)
-    summary = _judged(pipeline, rows, outcomes, task, seed)
-    return Trained(pipeline.fit(rows, outcomes), task, summary)
+    summary, is_useful = _judged(pipeline, rows, outcomes, task, seed)
+    return Trained(pipeline.fit(rows, outcomes), task, summary, is_useful)
 
 
 def _outcomes(y: pd.Series, name: str, task: str) -> np.ndarray:
@@ -122,8 +135,8 @@ def _pipeline(schema: Schema, task: str, n_trees: int, seed: int) -> Pipeline:
     return Pipeline([("columns", columns), ("forest", forest(n_trees, random_state=seed))])
 
 
-def _judged(pipeline: Pipeline, rows: pd.DataFrame, outcomes: np.ndarray, task: str, seed: int) -> str:
-    """How good the pipeline is on held-out rows, beside the simplest guess."""
+def _judged(pipeline: Pipeline, rows: pd.DataFrame, outcomes: np.ndarray, task: str, seed: int) -> tuple[str, bool]:
+    """How good the pipeline is on held-out rows, beside the simplest guess; and whether it is better."""
     _, counts = np.unique(outcomes, return_counts=True)
     n_out = int(np.ceil(_HELD_OUT * len(rows)))
     can_stratify = task == CLASSIFICATION and counts.min() >= 2 and n_out >= len(counts)
@@ -133,10 +146,11 @@ def _judged(pipeline: Pipeline, rows: pd.DataFrame, outcomes: np.ndarray, task: 
     score = pipeline.fit(train_rows, train_y).score(test_rows, test_y)
     held_out = f"on {n_out} held-out rows"
     if task == REGRESSION:
-        return f"R² {score:.2f} {held_out} (always the mean: 0)"
+        return f"R² {score:.2f} {held_out} (always the mean: 0)", score > 0
     labels, counts = np.unique(train_y, return_counts=True)
     most = labels[counts.argmax()]
-    return f"accuracy {score:.2f} {held_out} (always {str(most)!r}: {(test_y == most).mean():.2f})"
+    guess = (test_y == most).mean()
+    return f"accuracy {score:.2f} {held_out} (always {str(most)!r}: {guess:.2f})", bool(score > guess)
 
 
 def check_skops() -> None:
@@ -181,7 +195,28 @@ def load(path: str | Path, *, trusted: bool, is_ours: bool = False) -> Any:
             f"Loading {str(path)!r} runs code that stands in the file, whoever wrote it. If you know where it comes "
             "from, pass --trust-model. Files of skops, xgboost, lightgbm and catboost run none."
         )
-    return _read(source, _joblib if suffix in _RUN_CODE else _READERS[suffix])
+    if suffix in _RUN_CODE:
+        return _read(source, _joblib)
+    with _muted():
+        return _read(source, _READERS[suffix])
+
+
+@contextmanager
+def _muted() -> Iterator[None]:
+    """Without what libraries in C++ write to the standard error of the process, past Python."""
+    sys.stderr.flush()
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed
+        yield
+        return
+    try:
+        with Path(os.devnull).open("wb") as nothing:
+            os.dup2(nothing.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _read(path: Path, reader: Callable[[str], Any]) -> Any:
@@ -195,9 +230,15 @@ def _read(path: Path, reader: Callable[[str], Any]) -> Any:
 
 def _unreadable(path: Path, error: Exception) -> ModelError:
     return ModelError(
-        f"The model {str(path)!r} can not be read ({type(error).__name__}: {error}). It may be damaged, of another "
-        "kind than its suffix says, or need a package or a version that is not installed."
+        f"The model {str(path)!r} can not be read ({type(error).__name__}: {_reason(error)}). It may be damaged, of "
+        "another kind than its suffix says, or need a package or a version that is not installed."
     )
+
+
+def _reason(error: Exception) -> str:
+    """What an error says, without the places in a library's sources and the stack that some add."""
+    text = _PLACE_IN_SOURCES.sub("", str(error).partition("Stack trace")[0])
+    return textwrap.shorten(text, _LONGEST_REASON, placeholder=" …").rstrip(".")
 
 
 def _joblib(path: str) -> Any:
@@ -258,3 +299,42 @@ def labels_of(names: Sequence[str] | None) -> tuple[Any, ...] | None:
     if names is None:
         return None
     return tuple(int(name) for name in names) if all(name.lstrip("-").isdigit() for name in names) else tuple(names)
+
+
+def in_order(model: Any, X: pd.DataFrame) -> pd.DataFrame:
+    """The table with its columns in the order that the model was trained on, where it has just these."""
+    names = _columns_of(model)
+    return X[names] if len(names) == X.shape[1] and set(names) == set(X.columns) else X
+
+
+def mismatch(model: Any, X: pd.DataFrame) -> str:
+    """What columns a model was trained on and the table lacks, or the other way round; empty if none is known of."""
+    names, given = _columns_of(model), [str(name) for name in X.columns]
+    known = set(names).intersection(given)
+    if known:
+        absent, extra = [name for name in names if name not in known], [name for name in given if name not in known]
+        lacking = f"It was trained on {listed(absent)}, which the data lacks or --drop leaves out."
+        them = "it" if len(extra) == 1 else "them"
+        beyond = f"It was not trained on {listed(extra)}. Leave {them} out: --drop {_as_option(extra)}"
+        return " ".join([lacking] * bool(absent) + [beyond] * bool(extra))
+    n_taken = len(names) or getattr(model, "n_features_in_", len(given))
+    if n_taken == len(given):
+        return ""
+    advice = (
+        "Leave out those that it was not trained on: --drop COLUMN,…" if n_taken < len(given) else "Add the others."
+    )
+    return f"It was trained on {n_taken} columns, the data has {len(given)}: {listed(given)}. {advice}"
+
+
+def _columns_of(model: Any) -> list[str]:
+    """Names of the columns that a model was trained on; none if it does not know them."""
+    for attribute in ("feature_names_in_", "feature_names_", "feature_names", "feature_name"):
+        names = getattr(model, attribute, None)
+        names = names() if callable(names) else names
+        if names is not None and not isinstance(names, str):
+            return [str(name) for name in names]
+    return []
+
+
+def _as_option(names: Sequence[str]) -> str:
+    return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in names))

@@ -14,10 +14,15 @@ A file is written beside its destination and moved there when complete.
 from __future__ import annotations
 
 import sys
+from collections.abc import Hashable, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
+from countarfactuals.counterfactuals.display import result_text
+from countarfactuals.counterfactuals.sentences import positions, result_sentences
+from countarfactuals.counterfactuals.vocabulary import TEXT, Unit, Words, words_of
 from countarfactuals.exceptions import DataError, StorageError
 from countarfactuals.files import whole_file
 
@@ -26,7 +31,40 @@ STANDARD = "-"
 _SENTENCES = 3
 
 
-def text_of(batch: CounterfactualsBatch, form: str, explainer: Any, top: int | None, outcome: str | None) -> str:
+# what sets a limit or a setting that a diagnosis names
+OPTIONS = {
+    "fixed": "--fix",
+    "range": "--range",
+    "allowed": "--allowed",
+    "direction": "--direction",
+    "max_changed": "--max-changed",
+    "min_plausibility": "--min-plausibility",
+    "max_evaluations": "--max-evaluations",
+    "method": "--method",
+}
+_FACTS = {
+    "model_from": "Model file",
+    "model_file": "Model in the folder",
+    "model_sha256": "SHA-256 of the model",
+    "model_summary": "Quality of the model",
+    "outcome": "Outcome",
+    "data": "Data file",
+    "n_rows": "Rows of the data file",
+    "date": "Fitted on",
+}
+
+
+def text_of(
+    batch: CounterfactualsBatch,
+    form: str,
+    explainer: Any,
+    top: int | None,
+    outcome: str | None,
+    *,
+    units: Mapping[Hashable, Unit] | None = None,
+    rows: Unit = "rows",
+    meta: Mapping[str, Any] | None = None,
+) -> str:
     """The results of a batch as text.
 
     Parameters
@@ -36,12 +74,11 @@ def text_of(batch: CounterfactualsBatch, form: str, explainer: Any, top: int | N
     explainer : for the pictures of a report.
     top : how many counterfactuals of each row are shown, None for all; of sentences, for three.
     outcome : what the model predicts.
+    units, rows : what things are called, see `describe`.
+    meta : what the folder of the explainer knows of it, for the report.
     """
     if form == "sentences":
-        from countarfactuals.counterfactuals.sentences import describe
-
-        said = [describe(result, top or _SENTENCES, outcome=outcome) for result in batch]
-        return _under_labels(batch, said)
+        return _under_labels(batch, [_described(one, top or _SENTENCES, units, rows, outcome) for one in batch])
     if top is not None:
         batch = CounterfactualsBatch(tuple(one.select(top) for one in batch), batch.index, batch.unfinished)
     if form == "json":
@@ -51,8 +88,42 @@ def text_of(batch: CounterfactualsBatch, form: str, explainer: Any, top: int | N
     if form == "html":
         from countarfactuals.report import to_html
 
-        return to_html(_only(batch), explainer, outcome=outcome)
-    return _under_labels(batch, [repr(result) for result in batch])
+        return to_html(
+            _only(batch), explainer, units=units, rows=rows, outcome=outcome, meta=facts_of(meta or {}, date.today())
+        )
+    return _under_labels(batch, [result_text(one, words_on(one, units, rows, outcome)) for one in batch])
+
+
+def words_on(result: Counterfactuals, units: Mapping[Hashable, Unit] | None, rows: Unit, outcome: str | None) -> Words:
+    """The words of someone at a command line, who sets things by options."""
+    return words_of(result.schema.names, units, rows, outcome, TEXT, OPTIONS)
+
+
+def why_nothing(
+    result: Counterfactuals,
+    *,
+    units: Mapping[Hashable, Unit] | None = None,
+    rows: Unit = "rows",
+    outcome: str | None = None,
+) -> str:
+    """Why a result has no rows, for a command line."""
+    return " ".join(result_sentences(result, [], words_on(result, units, rows, outcome)))
+
+
+def _described(
+    result: Counterfactuals, k: int, units: Mapping[Hashable, Unit] | None, rows: Unit, outcome: str | None
+) -> str:
+    return "\n\n".join(result_sentences(result, positions(result, k), words_on(result, units, rows, outcome)))
+
+
+def facts_of(meta: Mapping[str, Any], today: date) -> dict[str, str]:
+    """What the folder of an explainer says of model and data, as lines of a report."""
+    found = {name: meta[key] for key, name in _FACTS.items() if meta.get(key) not in (None, "")}
+    known = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in found.items()}
+    versions = meta.get("versions")
+    if isinstance(versions, Mapping):
+        known["Fitted with"] = ", ".join(f"{package} {version}" for package, version in versions.items())
+    return {**known, "Report written on": today.isoformat()}
 
 
 def _only(batch: CounterfactualsBatch) -> Counterfactuals | CounterfactualsBatch:

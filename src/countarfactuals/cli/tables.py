@@ -3,6 +3,7 @@
 1. `read_training` reads a file whose columns are not known yet and tells by the cells what they hold.
 2. `read_like` reads new rows with the columns that an explainer was fitted to; what looks like a number but was text
    stays text. Columns that it does not know are left out, and said to be.
+3. `write_parquet` writes a frame, where CSV could be written too.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from countarfactuals.cli.text import Cells, Dialect, Say, convert, infer, read_cells
-from countarfactuals.exceptions import DataError, MissingDependencyError, did_you_mean, listed
+from countarfactuals.cli.text import Cells, Dialect, Say, convert, counted, infer, read_cells
+from countarfactuals.exceptions import DataError, MissingDependencyError, ParameterError, did_you_mean, listed
+from countarfactuals.files import whole_file
 from countarfactuals.schema import Column, Schema
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 STANDARD = "-"
+PARQUET = "parquet"
 _PARQUET = (".parquet", ".pq")
 _TAB = ".tsv"
 
@@ -85,14 +88,17 @@ def read_like(
     if absent := [name for name in features if name not in names]:
         hint = did_you_mean(absent[0], [name for name in names if name not in features])
         raise DataError(
-            f"{shown(path)} lacks the column(s) {listed(absent)}.{hint} Add them; cells that are unknown may be empty."
+            f"{shown(path)} lacks the {columns_named(absent)}.{hint} Add {'it' if len(absent) == 1 else 'them'}; cells "
+            "that are unknown may be empty."
         )
     if unknown := [name for name in names if name not in {*features, *known, *extra}]:
         say(f"{shown(path)}: the explainer does not know {listed(unknown)}; left out.")
     n_rows = len(table) if isinstance(table, pd.DataFrame) else table.n_rows
     chosen = list(range(n_rows)) if rows is None else list(rows)
     if beyond := [row for row in chosen if row >= n_rows]:
-        raise DataError(f"{shown(path)} has {n_rows} row(s), counted from 0, so there is no row {listed(beyond)}.")
+        raise DataError(
+            f"{shown(path)} has {counted(n_rows, 'row')}, counted from 0, so there is no row {listed(beyond)}."
+        )
     if isinstance(table, pd.DataFrame):
         frame = table.iloc[chosen]
         columns = {column.name: _fitting(column, frame[column.name], chosen, dialect) for column in schema.columns}
@@ -104,6 +110,11 @@ def read_like(
     frame = pd.DataFrame({name: series.reset_index(drop=True) for name, series in columns.items()})
     frame.index = pd.Index(chosen)
     return frame, others
+
+
+def columns_named(names: Sequence[str]) -> str:
+    """Columns for a sentence, in the right number."""
+    return f"column{'s' * (len(names) > 1)} {listed(names)}"
 
 
 def shown(path: str) -> str:
@@ -135,8 +146,7 @@ def _read(path: str, dialect: Dialect, say: Say) -> pd.DataFrame | Cells:
 
 def _read_parquet(path: str) -> pd.DataFrame:
     _check_file(path)
-    if find_spec("pyarrow") is None:
-        raise MissingDependencyError("Parquet files need pyarrow, which is not installed: pip install pyarrow")
+    _check_pyarrow()
     try:
         frame = pd.read_parquet(path, engine="pyarrow")
     except Exception as error:  # pyarrow has errors of its own for each way in which bytes can be wrong
@@ -145,6 +155,26 @@ def _read_parquet(path: str) -> pd.DataFrame:
         raise DataError(f"{path!r} has no rows or no columns. Give a file with at least one of each.")
     frame.columns = frame.columns.map(str)
     return frame
+
+
+def _check_pyarrow() -> None:
+    if find_spec("pyarrow") is None:
+        raise MissingDependencyError("Parquet files need pyarrow, which is not installed: pip install pyarrow")
+
+
+def check_parquet(form: str, out: str) -> None:
+    """Refuse Parquet, if it is the format, where it can not be written; before anything is searched."""
+    if form != PARQUET:
+        return
+    if out == STANDARD:
+        raise ParameterError("--format parquet needs a file to write: name it by --out.")
+    _check_pyarrow()
+
+
+def write_parquet(frame: pd.DataFrame, out: str) -> None:
+    """Write a frame to a Parquet file, without its index."""
+    with whole_file(out) as unfinished:
+        frame.to_parquet(unfinished, engine="pyarrow", index=False)
 
 
 @contextmanager

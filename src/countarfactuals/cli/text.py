@@ -10,6 +10,7 @@
    | whole numbers without leading zeros | integers, also where cells are missing |
    | numbers | reals |
    | dates | refused: a date is no category, and which number it should be is not ours to say |
+   | numbers with units or separators of thousands | refused, or text if they are few (see `lookalikes`) |
    | anything else | text, that is, a category |
 3. `convert` turns the cells of new data into what the column held before, whatever they look like.
 """
@@ -19,13 +20,14 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from countarfactuals.cli import lookalikes
 from countarfactuals.exceptions import DataError, did_you_mean, listed
 from countarfactuals.schema import Column, Kind
 from countarfactuals.schema.column import LARGEST_INTEGER, integer_too_large
@@ -74,7 +76,7 @@ class Cells:
 
 def read_cells(lines: Iterable[str], source: str, dialect: Dialect, say: Say) -> Cells:
     """The cells of a file; `say` is told what is left out."""
-    reader = csv.reader(lines, delimiter=dialect.delimiter, skipinitialspace=True, strict=True)
+    reader = csv.reader(_without_nul(lines, source), delimiter=dialect.delimiter, skipinitialspace=True, strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         rows = [(reader.line_num, cells) for cells in reader if cells]
@@ -88,7 +90,7 @@ def read_cells(lines: Iterable[str], source: str, dialect: Dialect, say: Say) ->
     for line, cells in rows:
         if len(cells) != len(header):
             raise DataError(
-                f"{source} has {_counted(len(cells), 'cell')} in line {line}, but {_counted(len(header), 'column')}. "
+                f"{source} has {counted(len(cells), 'cell')} in line {line}, but {counted(len(header), 'column')}. "
                 "Mend the line; a cell that holds the delimiter must be in quotes."
             )
     if not rows:
@@ -102,6 +104,16 @@ def read_cells(lines: Iterable[str], source: str, dialect: Dialect, say: Say) ->
         else:
             say(f"column {number + 1} of {source} has no name and is left out.")
     return Cells(source, columns, len(rows))
+
+
+def _without_nul(lines: Iterable[str], source: str) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        if "\0" in line:
+            raise DataError(
+                f"{source} holds NUL bytes, first in line {number}, so it is damaged, no text, or written in another "
+                "encoding. Write it again, or name its encoding, e.g. --encoding utf-16-le."
+            )
+        yield line
 
 
 def _check_header(header: Sequence[str], source: str, dialect: Dialect) -> None:
@@ -139,6 +151,8 @@ def infer(name: str, cells: Sequence[str | None], dialect: Dialect, say: Say, *,
             f"Column {name!r} holds dates, such as {distinct[0]!r}. Turn it into a number, e.g. the days since a fixed "
             f"date,{advice or ' first'}."
         )
+    if lookalikes.refuse_or_tell(name, distinct, say, advice):
+        return text_series([None if code < 0 else distinct[code] for code in codes])
     if dialect.decimal == "." and all(_WITH_COMMA.fullmatch(c) or _INTEGER.fullmatch(c) for c in distinct):
         raise DataError(f"Column {name!r} holds numbers such as {distinct[0]!r}. Pass --decimal , to read them.")
     _tell_of_text(name, distinct, numbers, codes, say)
@@ -256,5 +270,10 @@ def level_of(column: Column, text: str, *, known_only: bool = True) -> Any:
     )
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """A number of things, in the right number.
+
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
     return f"{count} {noun}{'' if count == 1 else 's'}"

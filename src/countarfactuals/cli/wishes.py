@@ -2,7 +2,8 @@
 
 1. While options are parsed only their form is looked at (`pair`, `assignment`, `names`, `row_numbers`): what can not be
    read is a wrong use of the command.
-2. `target_of` and `constraints_of` then find classes, columns and levels by their texts.
+2. `target_of` and `constraints_of` then find classes, columns and levels by their texts. What the library would refuse
+   in its own words is refused here, in those of the command line.
 """
 
 from __future__ import annotations
@@ -15,11 +16,20 @@ from typing import Any
 
 from countarfactuals.cli.text import level_of
 from countarfactuals.constraints import Constraints
-from countarfactuals.exceptions import ConstraintError, DataError, TargetError, did_you_mean, listed
+from countarfactuals.exceptions import (
+    ConstraintError,
+    CountarfactualsError,
+    DataError,
+    TargetError,
+    did_you_mean,
+    listed,
+)
 from countarfactuals.prediction import Target
 from countarfactuals.prediction.models import BINARY, REGRESSION
 from countarfactuals.prediction.predictor import Predictor
-from countarfactuals.schema import Column, Schema
+from countarfactuals.schema import Column, Kind, Schema
+
+_WAYS = ("increase", "decrease")
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -133,17 +143,24 @@ def _is_number(text: str, value: float) -> bool:
 def constraints_of(options: argparse.Namespace, schema: Schema) -> Constraints:
     """The constraints that the options say."""
     fixed = [_column(name, schema, "--fix").name for said in options.fix for name in _whole(said, schema)]
+    if len(set(fixed)) == len(schema.columns):
+        raise ConstraintError("--fix names every column, so that nothing may change. Leave at least one out.")
     ranges = {column.name: _range(column, text) for column, text in _assigned(options.range, schema, "--range").items()}
     allowed = {
-        column.name: [_level(column, part, "--allowed") for part in names(text)]
+        column.name: [_level(column, part, "--allowed") for part in parts_of(text, f"--allowed {column.name}")]
         for column, text in _assigned(options.allowed, schema, "--allowed").items()
     }
-    direction = {column.name: text for column, text in _assigned(options.direction, schema, "--direction").items()}
+    ways = _assigned(options.direction, schema, "--direction")
+    if options.max_changed is not None and options.max_changed < 1:
+        raise ConstraintError(
+            f"--max-changed must be at least 1, got {options.max_changed}: without any change there is no "
+            "counterfactual. Leave it out for no bound."
+        )
     return Constraints(
         fixed=fixed,
         ranges=ranges,
         allowed=allowed,
-        direction=direction,
+        direction={column.name: _way(column, text) for column, text in ways.items()},
         max_changed=options.max_changed,
         allow_missing=options.allow_missing,
     )
@@ -159,29 +176,58 @@ def _whole(said: tuple[str, ...], schema: Schema) -> tuple[str, ...]:
 
 def _column(name: str, schema: Schema, option: str) -> Column:
     if name not in schema.names:
-        known = schema.names
-        raise ConstraintError(
-            f"{option}: there is no column {name!r}; known columns: {listed(known)}.{did_you_mean(name, known)}"
-        )
+        raise _unknown(name, [str(one) for one in schema.names], option, ConstraintError)
     return schema.columns[schema.index(name)]
 
 
+def _unknown(name: str, known: Sequence[str], option: str, error: type[CountarfactualsError]) -> CountarfactualsError:
+    return error(f"{option}: there is no column {name!r}; known columns: {listed(known)}.{did_you_mean(name, known)}")
+
+
 def _assigned(said: Sequence[str], schema: Schema, option: str) -> Mapping[Column, str]:
+    by_name = assigned_by_name(said, [str(name) for name in schema.names], option, ConstraintError)
+    return {schema.columns[schema.index(name)]: text for name, text in by_name.items()}
+
+
+def assigned_by_name(
+    said: Sequence[str], known: Sequence[str], option: str, error: type[CountarfactualsError]
+) -> dict[str, str]:
     """What is said, by column; a name or a value may hold = itself."""
-    parts: dict[Column, str] = {}
+    parts: dict[str, str] = {}
     for text in said:
-        fitting = [str(name) for name in schema.names if text.startswith(f"{name}=")]
-        name = max(fitting, key=len) if fitting else text.partition("=")[0]
-        column = _column(name, schema, option)
-        if column in parts:
-            raise ConstraintError(f"{option} is given twice for {name!r}. Say it once.")
-        parts[column] = text.removeprefix(f"{name}=")
+        fitting = [name for name in known if text.startswith(f"{name}=")]
+        if not fitting:
+            raise _unknown(text.partition("=")[0], known, option, error)
+        name = max(fitting, key=len)
+        if name in parts:
+            raise error(f"{option} is given twice for {name!r}. Say it once.")
+        parts[name] = text.removeprefix(f"{name}=")
     return parts
 
 
+def parts_of(text: str, option: str) -> tuple[str, ...]:
+    """As `names`, of a part of an option that was parsed already."""
+    try:
+        return names(text)
+    except (argparse.ArgumentTypeError, csv.Error):
+        raise ConstraintError(
+            f"{option} needs levels with commas between them, such as low,high; got {text!r}."
+        ) from None
+
+
 def _range(column: Column, text: str) -> tuple[Any, Any]:
+    if not column.is_number and column.kind is not Kind.ORDERED:
+        raise ConstraintError(
+            f"--range: the levels of {column.name!r} have no order, so there is no range of them. Say which are "
+            f"allowed: --allowed {column.name}=LEVEL,…, of {listed(column.levels)}.{_how_to_order(column)}"
+        )
     low, _, high = text.partition(":")
-    return _end(column, low), _end(column, high)
+    ends = _end(column, low), _end(column, high)
+    if column.is_number and None not in ends and ends[0] > ends[1]:
+        raise ConstraintError(
+            f"--range: {text!r} of {column.name!r} is empty, its low end is above its high end. Swap them."
+        )
+    return ends
 
 
 def _end(column: Column, text: str) -> Any:
@@ -193,7 +239,28 @@ def _end(column: Column, text: str) -> Any:
         value = float(text)
     except ValueError:
         raise ConstraintError(f"--range: {column.name!r} holds numbers, got {text!r} as an end of its range.") from None
+    if not math.isfinite(value):
+        raise ConstraintError(f"--range: {column.name!r} has the end {text!r}. Leave an end out to keep it open.")
     return int(value) if value.is_integer() else value
+
+
+def _way(column: Column, text: str) -> str:
+    if text not in _WAYS:
+        raise ConstraintError(
+            f"--direction: {column.name!r} can increase or decrease, got {text!r}.{did_you_mean(text, _WAYS)}"
+        )
+    if column.kind is Kind.CATEGORY:
+        raise ConstraintError(
+            f"--direction: the levels of {column.name!r} have no order, so it can not {text}. Say which are allowed: "
+            f"--allowed {column.name}=LEVEL,…, of {listed(column.levels)}.{_how_to_order(column)}"
+        )
+    return text
+
+
+def _how_to_order(column: Column) -> str:
+    if column.kind is not Kind.CATEGORY:
+        return ""
+    return f" Or fit again and tell their order: fit --ordered {column.name}=LOWEST,…,HIGHEST."
 
 
 def _level(column: Column, text: str, option: str) -> Any:

@@ -114,7 +114,7 @@ class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
         lines = [
             {
                 "status": result.status,
-                "n_found": len(result),
+                "n_found": result.n_found,
                 "best_proximity": _best(result.objectives.get("proximity"), np.nanmin),
                 "fewest_changes": _best(result.changed.sum(axis=1), np.nanmin),
                 "highest_typicality": _best(result.typicality, np.nanmax),

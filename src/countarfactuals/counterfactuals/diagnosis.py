@@ -1,4 +1,4 @@
-"""`Diagnosis`: why nothing was found, in numbers and in sentences."""
+"""`Diagnosis`: why nothing was found, in numbers; `reasons` tells them in sentences."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from countarfactuals.counterfactuals.wording import changes_text, joined, score_text, scores_text
-
 if TYPE_CHECKING:
     from countarfactuals.counterfactuals.result import Counterfactuals
-
-_MOST_CONSTRAINTS = 6
+    from countarfactuals.counterfactuals.vocabulary import Words
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +27,7 @@ class Diagnosis:
     is_spent : whether the search ended because it had no evaluations left, so that more of them might help.
     n_real : rows of the data that reach the target and break nothing.
 
-    >>> print(Diagnosis(n_tried=20, n_invalid=20).text())
+    >>> print(Diagnosis(n_tried=20, n_invalid=20))
     No counterfactual was found among 20 candidates. None of them reaches the target. Try a target that is easier to \
 reach, or a larger `max_evaluations`.
     """
@@ -59,82 +56,18 @@ reach, or a larger `max_evaluations`.
         for name in ("n_violating", "lifting"):
             object.__setattr__(self, name, {str(key): int(count) for key, count in getattr(self, name).items()})
 
-    def text(self, result: Counterfactuals | None = None) -> str:
-        """Whole sentences; the result it belongs to lends names, values and the target."""
-        sentences = [
-            self._found(result),
-            *self._failures(),
-            *self._nearest(result),
-            *self._liftings(),
-            *self._real(),
-            self._advice(),
-        ]
-        return " ".join(sentences)
+    def text(self, result: Counterfactuals | None = None, words: Words | None = None) -> str:
+        """Whole sentences in plain text.
 
-    def _found(self, result: Counterfactuals | None) -> str:
-        goal = "" if result is None else f" for the target {result.target}"
-        if self.n_tried == 0:
-            return f"No counterfactual was found{goal}: no candidate could be made."
-        return f"No counterfactual was found{goal} among {_counted(self.n_tried, 'candidate')}."
+        The result it belongs to lends names, values and the target; `words` are those of a reader who does not write
+        Python: constraints are then told by their sentences and settings by what they do.
+        """
+        from countarfactuals.counterfactuals.reasons import reasons
 
-    def _failures(self) -> list[str]:
-        if self.n_tried == 0:
-            return []
-        sentences = []
-        if self.n_invalid == self.n_tried:
-            sentences.append("None of them reaches the target.")
-        elif self.n_invalid:
-            sentences.append(f"{self.n_invalid:,} of them {_verb(self.n_invalid, 'do')} not reach the target.")
-        broken = _largest_first({name: count for name, count in self.n_violating.items() if count})
-        if broken:
-            parts = [f"{count:,} {_verb(count, 'break')} {name!r}" for name, count in broken[:_MOST_CONSTRAINTS]]
-            rest = len(broken) - _MOST_CONSTRAINTS
-            parts += [f"{_counted(rest, 'further constraint')} {_verb(rest, 'be')} broken"] if rest > 0 else []
-            several = " (one candidate may break several)" if len(broken) > 1 else ""
-            sentences.append(f"By constraint: {joined(parts)}{several}.")
-        return sentences
+        return reasons(self, result, words)
 
-    def _nearest(self, result: Counterfactuals | None) -> list[str]:
-        if self.nearest_miss is None:
-            return []
-        changes = "" if result is None else changes_text(result.schema, result.x, self.nearest_miss)
-        parts = [f"changes {changes}"] if changes else []
-        if self.nearest_miss_scores is not None and result is not None:
-            parts.append(f"gets {scores_text(result.score_names, self.nearest_miss_scores.tolist())}")
-        distance = self.nearest_miss_distance
-        if distance is not None:
-            short = f"is {score_text(distance)} away from the target"
-            parts.append("reaches the target, but breaks a constraint" if distance == 0 else short)
-        return [f"The nearest miss {joined(parts)}."] if parts else []
-
-    def _liftings(self) -> list[str]:
-        helpful = _largest_first({name: count for name, count in self.lifting.items() if count})[:_MOST_CONSTRAINTS]
-        parts = [
-            f"{name!r} would give {_counted(count, 'counterfactual')}" if i == 0 else f"{name!r} {count:,}"
-            for i, (name, count) in enumerate(helpful)
-        ]
-        return [f"Lifting the constraint {joined(parts)}."] if len(parts) == 1 else _several(parts)
-
-    def _real(self) -> list[str]:
-        if not self.n_real:
-            return []
-        rows = "1 row of the data reaches" if self.n_real == 1 else f"{self.n_real:,} rows of the data reach"
-        return [f"{rows} the target and {_verb(self.n_real, 'break')} nothing."]
-
-    def _advice(self) -> str:
-        if self.n_real:
-            return "Try another method, such as 'arf' or 'nice', or a larger `max_evaluations`."
-        if any(self.lifting.values()):
-            best = max(self.lifting, key=lambda name: self.lifting[name])
-            return f"Try to lift or relax {best!r}, or choose a target that is easier to reach."
-        if self.n_tried == 0 and self.is_spent:
-            return "Try a larger `max_evaluations`: no row could be asked about."
-        if self.n_tried == 0:
-            return "Try looser constraints, or data that varies: there may be nothing to change."
-        easier = "a target that is easier to reach" + (", or a larger `max_evaluations`" if self.is_spent else "")
-        if any(self.n_violating.values()):
-            return f"No single constraint was found to be to blame: relax several at once, or try {easier}."
-        return f"Try {easier}."
+    def __str__(self) -> str:
+        return self.text()
 
 
 def read_only(values: Any, dtype: Any = np.float64) -> np.ndarray:
@@ -142,20 +75,3 @@ def read_only(values: Any, dtype: Any = np.float64) -> np.ndarray:
     copy = np.array(values, dtype=dtype)
     copy.setflags(write=False)
     return copy
-
-
-def _several(parts: list[str]) -> list[str]:
-    return [f"Lifting one constraint alone: {joined(parts)}."] if parts else []
-
-
-def _largest_first(counts: dict[str, int]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda item: -item[1])
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _verb(count: int, verb: str) -> str:
-    one = {"do": "does", "break": "breaks", "be": "is"}
-    return one[verb] if count == 1 else {"be": "are"}.get(verb, verb)

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from countarfactuals.counterfactuals.outcomes import REGRESSION, shown_scores, target_text, wanted_score
+from countarfactuals.counterfactuals.vocabulary import Words
 from countarfactuals.counterfactuals.wording import (
     DOWN,
     OTHER,
@@ -98,16 +100,14 @@ def _outcome(result: Counterfactuals, shown: int) -> list[_Column]:
         return _Column(head, x, tuple(("", text) for text in texts))
 
     columns = []
-    is_number = result.score_names == ("prediction",)
-    if not is_number:
+    if result.score_names != REGRESSION:
         columns.append(
             column("prediction", one_line(result.x_label), [one_line(label) for label in result.labels[:shown]])
         )
-    if len(result.score_names) <= 3:
-        for i, name in enumerate(result.score_names):
-            scores = [score_text(score) for score in result.scores[:shown, i].tolist()]
-            columns.append(column(one_line(name), score_text(float(result.x_scores[i])), scores))
-    else:
+    for score in shown_scores(result):
+        texts = [score_text(value) for value in score.of(result.scores[:shown]).tolist()]
+        columns.append(column(one_line(score.name), score_text(float(score.of(result.x_scores))), texts))
+    if len(result.score_names) > 1 and not shown_scores(result):
         highest = [score_text(score) for score in result.scores[:shown].max(axis=1).tolist()]
         columns.append(column("its score", score_text(float(result.x_scores.max())), highest))
     typical = [share_text(share) for share in result.typicality[:shown].tolist()]
@@ -117,47 +117,58 @@ def _outcome(result: Counterfactuals, shown: int) -> list[_Column]:
     return columns
 
 
-def title(result: Counterfactuals) -> str:
-    """One line: status, target and method."""
-    found = {
-        "found": f"{len(result)} found",
-        "none": "none found" if result.diagnosis is not None or not result.notes else "none",
-        "already": "none needed",
-        "error": "error",
-    }[result.status]
-    return f"Counterfactuals: {found} · target: {one_line(result.target)} · method: {one_line(result.method)}"
+def title(result: Counterfactuals, words: Words | None = None) -> str:
+    """One line: how many are found or shown, target and method."""
+    if result.status in ("found", "none") and len(result) < result.n_found:
+        found = f"{len(result) or 'none'} of {result.n_found:,} shown"
+    else:
+        found = {
+            "found": f"{len(result)} found",
+            "none": "none found" if result.diagnosis is not None or not result.notes else "none",
+            "already": "none needed",
+            "error": "error",
+        }[result.status]
+    return f"Counterfactuals: {found} · target: {target_text(result, words)} · method: {one_line(result.method)}"
 
 
-def sentences(result: Counterfactuals) -> list[str]:
-    """What is said instead of a table when there are no rows."""
+def sentences(result: Counterfactuals, words: Words | None = None) -> list[str]:
+    """What is said instead of a table when there are no rows; `words` as in `Diagnosis.text`."""
     if result.status == "already":
-        scores = scores_text(result.score_names, result.x_scores.tolist())
+        scores = _own_scores(result)
         has = f" ({scores})" if scores else ""
-        return [f"The row already has the outcome: {one_line(result.target)}{has}. Nothing needs to change."]
+        return [f"The row already has the outcome: {target_text(result, words)}{has}. Nothing needs to change."]
     if result.status == "error":
         return [f"This row could not be explained: {one_line(result.error or 'no reason was given.')}"]
     if result.diagnosis is not None:
-        return [result.diagnosis.text(result)]
+        return [result.diagnosis.text(result, words)]
     return [] if result.notes else ["There are no counterfactuals here, and no reason was recorded."]
+
+
+def _own_scores(result: Counterfactuals) -> str:
+    """The score that is wanted, as the row has it; all where it is not known which is wanted."""
+    wanted = wanted_score(result)
+    if wanted is None:
+        return scores_text(result.score_names, result.x_scores.tolist())
+    return scores_text([wanted.name], [float(wanted.of(result.x_scores))])
 
 
 def _remarks(result: Counterfactuals) -> list[str]:
     repeated = {result.error} if result.status == "error" else set()
     rest = len(result.constraints) - _CONSTRAINTS
-    more = [f"… {rest} more constraints, see .constraints"] if rest > 0 else []
+    more = [f"… {rest} more constraint{'s' * (rest > 1)}"] if rest > 0 else []
     notes = [f"note: {one_line(note)}" for note in result.notes if note not in repeated]
     return [*notes, *(f"constraint: {one_line(text)}" for text in result.constraints[:_CONSTRAINTS]), *more]
 
 
-def result_text(result: Counterfactuals) -> str:
-    """The result for a terminal."""
-    lines = textwrap.wrap(title(result), WIDTH, subsequent_indent="  ")
+def result_text(result: Counterfactuals, words: Words | None = None) -> str:
+    """The result for a terminal; `words` as in `Diagnosis.text`."""
+    lines = textwrap.wrap(title(result, words), WIDTH, subsequent_indent="  ")
     if len(result):
         table = _table(result)
         features, left_out = _fitting(table)
         lines += _blocks(table, features)
         lines += _below(table, left_out, WIDTH)
-    paragraphs = _remarks(result) if len(result) else [*sentences(result), *_remarks(result)]
+    paragraphs = _remarks(result) if len(result) else [*sentences(result, words), *_remarks(result)]
     for paragraph in paragraphs:
         lines += textwrap.wrap(paragraph, WIDTH, subsequent_indent="  " if len(result) else "")
     return "\n".join(line.rstrip() for line in lines)

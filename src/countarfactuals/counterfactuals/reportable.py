@@ -20,6 +20,7 @@ class Reportable:
         outcome: str | None = None,
         prefer: str | Mapping[str, float] | None = None,
         pictures: bool = True,
+        meta: Mapping[str, str] | None = None,
     ) -> str:
         """A report as one HTML document; for the parameters see `countarfactuals.report.to_html`."""
         from countarfactuals.report import to_html
@@ -35,4 +36,5 @@ class Reportable:
             outcome=outcome,
             prefer=prefer,
             pictures=pictures,
+            meta=meta,
         )

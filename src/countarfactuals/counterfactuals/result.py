@@ -51,6 +51,7 @@ class Counterfactuals(Reportable):
     provenance : how it was made: versions, seed, evaluations, seconds, settings; JSON types.
     measure : what the objective "plausibility" measures.
     error : what went wrong, with status "error".
+    n_found : how many counterfactuals there were before `select` and `filter`; None for as many as there are rows.
     """
 
     schema: Schema
@@ -76,6 +77,7 @@ class Counterfactuals(Reportable):
     provenance: dict[str, Any] = field(default_factory=dict)
     measure: str = "log density"
     error: str | None = None
+    n_found: int = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -103,6 +105,8 @@ class Counterfactuals(Reportable):
         put("x_typicality", float(self.x_typicality))
         for name in ("score_names", "notes", "constraints"):
             put(name, tuple(getattr(self, name)))
+        if self.__dict__.get("n_found") is None:  # also pickled by earlier versions
+            put("n_found", len(self.rows))
         put("provenance", storage.plain_json(self.provenance, "provenance"))
 
     @classmethod
@@ -192,7 +196,7 @@ class Counterfactuals(Reportable):
     def select(
         self, k: int = 3, prefer: str | Mapping[str, float] | None = None, diversity: float = 0.5
     ) -> Counterfactuals:
-        """At most k rows that are good and unlike each other, the best first.
+        """At most k rows that are good and unlike each other, the best first; `n_found` still counts all.
 
         Parameters
         ----------
@@ -212,7 +216,7 @@ class Counterfactuals(Reportable):
         real_rows: bool | None = None,
         where: Callable[[Any], Any] | None = None,
     ) -> Counterfactuals:
-        """The rows that pass every condition given.
+        """The rows that pass every condition given; `n_found` still counts all.
 
         Parameters
         ----------
@@ -336,5 +340,7 @@ def _check(result: Counterfactuals) -> None:
             raise DataError(f"`{name}` has shape {values.shape}, expected {wanted.get(name, (n,))}.")
     if len(result.labels) != n:
         raise DataError(f"There are {len(result.labels)} labels for {n} row(s); give one per row.")
+    if isinstance(result.n_found, bool) or not isinstance(result.n_found, int) or result.n_found < n:
+        raise DataError(f"`n_found` must be a whole number of at least {n}, as many as rows; got {result.n_found!r}.")
     if result.status not in STATUSES:
         raise DataError(f"The status must be one of {listed(STATUSES)}, got {result.status!r}.")

@@ -13,17 +13,18 @@ the `Style` of the format that is written, there and here and nowhere else.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from countarfactuals.counterfactuals import select
+from countarfactuals.counterfactuals.outcomes import REGRESSION, Score, is_range, target_text, wanted_score
 from countarfactuals.counterfactuals.spelling import outcome_texts, score_texts, value_texts
 from countarfactuals.counterfactuals.vocabulary import MARKDOWN, TEXT, Unit, Words, words_of
 from countarfactuals.counterfactuals.wording import joined, name_text, one_line, share_text
 from countarfactuals.exceptions import ParameterError, listed
+from countarfactuals.objectives import changed
 from countarfactuals.schema import Column
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 FORMATS = {"text": TEXT, "markdown": MARKDOWN}
 RARE = 0.05  # below this typicality a sentence warns
 _MOST_CHANGES = 10
-_REGRESSION = ("prediction",)
 
 
 def describe(
@@ -95,11 +95,11 @@ def _notes(result: Counterfactuals, words: Words) -> list[str]:
 def _without_rows(result: Counterfactuals, words: Words) -> list[str]:
     escaped = words.style.escape
     if result.status == "already":
-        return [f"{_now(result, words)}, as wanted ({escaped(one_line(result.target))}). Nothing needs to change."]
+        return [f"{_now(result, words)}, as wanted ({escaped(target_text(result, words))}). Nothing needs to change."]
     if result.status == "error":
         return [escaped(f"This row could not be explained: {one_line(result.error or 'no reason was given.')}")]
     if result.diagnosis is not None:
-        return [escaped(one_line(result.diagnosis.text(result)))]
+        return [escaped(one_line(result.diagnosis.text(result, words)))]
     return [] if result.notes else ["There are no counterfactuals here, and no reason was recorded."]
 
 
@@ -117,7 +117,14 @@ def situation(result: Counterfactuals, words: Words) -> list[str]:
     if result.status in ("already", "error"):
         return []
     said = [f"{_now(result, words)}."] if result.score_names else []
-    return [*said, f"Wanted is: {words.style.escape(one_line(result.target))}."]
+    return [*said, wanted_sentence([target_text(result, words)], words)]
+
+
+def wanted_sentence(targets: Sequence[str], words: Words) -> str:
+    """What is wanted, and of which outcome if it has a name."""
+    shown = " or ".join(words.style.escape(target) for target in targets)
+    is_named = words.outcome is None or all(target.startswith(f"{words.outcome} ") for target in targets)
+    return f"Wanted is{'' if is_named else f', for {words.written(words.outcome)}'}: {shown}."
 
 
 # What would have been different
@@ -142,7 +149,7 @@ def _condition(result: Counterfactuals, i: int, words: Words) -> str:
 
 
 def _value(result: Counterfactuals, j: int, after: float, words: Words) -> str:
-    """The new value of a cell, instead of the old one."""
+    """The new value of a cell, instead of the old one if that was not missing."""
     column, before = result.schema.columns[j], float(result.x[j])
     new, old = value_texts(column, [after, before])
     if not column.is_number:
@@ -154,6 +161,17 @@ def _value(result: Counterfactuals, j: int, after: float, words: Words) -> str:
     if math.isnan(after):
         return f"missing instead of {words.amount(column.name, old)}"
     return words.instead(column.name, new, old)
+
+
+def changed_texts(result: Counterfactuals, row: np.ndarray, words: Words) -> list[str]:
+    """What differs from x in any row, feature by feature: `amount €3,200 instead of €5,000`."""
+    texts = []
+    for j in np.flatnonzero(changed(row[None], result.x)[0]).tolist():
+        filled = " instead of missing" if math.isnan(result.x[j]) else ""
+        texts.append(
+            f"{words.written(name_text(result.schema.names[j]))} {_value(result, j, float(row[j]), words)}{filled}"
+        )
+    return texts
 
 
 def _level(words: Words, column: Column, text: str) -> str:
@@ -168,19 +186,12 @@ def _effect(result: Counterfactuals, i: int, words: Words) -> str:
     before, after = result.x_scores, result.scores[i]
     if not result.score_names:
         return "the target would have been reached"
-    if result.score_names == _REGRESSION:
+    if result.score_names == REGRESSION:
         new, old = outcome_texts([float(after[0]), float(before[0])])
         return f"{_noun(result, words)} would have been {words.instead(words.outcome or 'prediction', new, old)}"
-    wanted = _wanted_score(result)
-    if wanted is not None:
-        name, column, is_mirrored = wanted
-        pair = [1 - score if is_mirrored else score for score in (float(after[column]), float(before[column]))]
-        numbers = " instead of ".join(score_texts(pair))
-        changed = result.labels[i] != result.x_label
-        label = f" (prediction {words.strong(result.labels[i])} instead of {words.strong(result.x_label)})"
-        kind, _, inner = name.partition("(")
-        noun = "probability" if kind == "P" else "score"
-        return f"the {noun} of {words.strong(inner[:-1])} would have been {numbers}{label if changed else ''}"
+    wanted = wanted_score(result)
+    if wanted is not None and is_range(result):
+        return _effect_on_score(result, i, wanted, words)
     label = words.strong(result.labels[i])
     several = f" instead of {words.strong(result.x_label)}" if len(result.score_names) > 1 else ""
     scores = [_score_of(result, result.labels[i], values) for values in (after, before)]
@@ -190,19 +201,37 @@ def _effect(result: Counterfactuals, i: int, words: Words) -> str:
     return f"{_noun(result, words)} would have been {label}{several}{numbers}"
 
 
+def _effect_on_score(result: Counterfactuals, i: int, wanted: Score, words: Words) -> str:
+    """Where a range of a score is wanted: the score, and whether the prediction changes with it."""
+    numbers = " instead of ".join(score_texts([float(wanted.of(result.scores[i])), float(wanted.of(result.x_scores))]))
+    noun = "probability" if wanted.is_probability else "score"
+    label, before = words.strong(result.labels[i]), words.strong(result.x_label)
+    is_same = result.labels[i] == result.x_label
+    then = f"{_noun(result, words)} would still be {label}" if is_same else f"prediction {label} instead of {before}"
+    return f"the {noun} of {words.strong(wanted.label)} would have been {numbers} ({then})"
+
+
 def _now(result: Counterfactuals, words: Words) -> str:
     """What is predicted for x, as the beginning of a sentence."""
     noun = _noun(result, words)
     noun = noun[0].upper() + noun[1:]
-    if result.score_names == _REGRESSION:
+    if result.score_names == REGRESSION:
         (text,) = outcome_texts([float(result.x_scores[0])])
         return f"{noun} is {words.amount(words.outcome or 'prediction', text)}"
     if not result.score_names:
         return "The row has the outcome"
+    return f"{noun} is {words.strong(result.x_label)}{_score_now(result, words)}"
+
+
+def _score_now(result: Counterfactuals, words: Words) -> str:
+    """The score of the wanted class with its name; of the predicted class where it is not known which is wanted."""
+    wanted = wanted_score(result)
+    if wanted is not None:
+        name = words.style.escape(one_line(wanted.name))
+        return f" ({name} = {score_texts([float(wanted.of(result.x_scores))])[0]})"
     score = _score_of(result, result.x_label, result.x_scores)
     kind = "" if _are_probabilities(result) else "score "
-    number = "" if score is None else f" ({kind}{score_texts([score])[0]})"
-    return f"{noun} is {words.strong(result.x_label)}{number}"
+    return "" if score is None else f" ({kind}{score_texts([score])[0]})"
 
 
 def _noun(result: Counterfactuals, words: Words) -> str:
@@ -228,21 +257,12 @@ def _score_of(result: Counterfactuals, label: Any, scores: np.ndarray) -> float 
     return float(scores[0]) if len(result.score_names) == 1 else None
 
 
-def _wanted_score(result: Counterfactuals) -> tuple[str, int, bool] | None:
-    """If a range of scores is wanted: its name, its column, and whether it is one minus that column."""
-    if result.target.startswith("class "):
-        return None
-    named = [i for i, name in enumerate(result.score_names) if result.target.startswith(f"{name} ")]
-    if named:
-        longest = max(named, key=lambda i: len(result.score_names[i]))
-        return result.score_names[longest], longest, False
-    mirrored = re.match(r"(P\(.*\)) (?:at least|at most|from) [^()]*$", result.target, re.DOTALL)
-    if mirrored and len(result.score_names) == 1 and _are_probabilities(result):
-        return mirrored[1], 0, True
-    return None
-
-
 # How plausible it is
+
+
+def is_unusual(share: float) -> bool:
+    """Whether a reader must be warned; a typicality that is not known is no reason."""
+    return share < RARE
 
 
 def typicality_sentence(share: float, words: Words) -> str:
@@ -264,6 +284,6 @@ def typicality_sentence(share: float, words: Words) -> str:
     said = {"<": "less than ", ">": "more than "}
     text = share_text(share)
     text = said.get(text[0], "") + text.lstrip("<>")
-    if share < RARE:
+    if is_unusual(share):
         return f"This is unusual: {text if share < 0.01 else f'only {text}'} of real {many} are less typical."
     return f"{text[0].upper()}{text[1:]} of real {many} are less typical than this."

@@ -50,6 +50,7 @@ def result_to_dict(result: Counterfactuals, schema: Any = None) -> dict[str, Any
         **{name: _tagged(getattr(result, name)) for name in _LABELS},
         "objectives": {name: _floats(values) for name, values in result.objectives.items()},
         "is_real_row": result.is_real_row.tolist(),
+        "n_found": result.n_found,
         "diagnosis": None if diagnosis is None else _diagnosis_to_dict(diagnosis),
     }
 
@@ -73,6 +74,7 @@ def result_from_dict(stored: Mapping[str, Any], schema: Schema | None = None) ->
                 "labels": tuple(read["labels"]),
                 "objectives": {name: _array(values) for name, values in stored["objectives"].items()},
                 "is_real_row": stored["is_real_row"],
+                "n_found": stored.get("n_found"),  # files of earlier versions do not say it
                 "diagnosis": None if stored["diagnosis"] is None else _diagnosis_from_dict(stored["diagnosis"]),
             }
         )

@@ -6,13 +6,14 @@
 3. Names and levels may hold anything. They are brought on one line, and quoted where they could be read as a part of
    the sentence.
 4. `Style` says how a format writes all that: what it escapes, and how it emphasises.
+5. Advice names settings as the reader sets them: on a command line by its options.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -56,12 +57,19 @@ class Words:
     rows : what one row and several are called.
     outcome : what the model predicts, None where it has no name.
     style : how names are written.
+    options : by setting or kind of constraint, the option of a command line that sets it.
     """
 
     units: Mapping[Hashable, tuple[str, str]]
     rows: tuple[str, str]
     outcome: str | None
     style: Style
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def plain(self) -> Words:
+        """The same words as plain text, which is escaped as a whole later."""
+        return replace(self, style=TEXT)
 
     def written(self, value: Any) -> str:
         """A user's text inside a sentence; in quotes where it could be read as a part of the sentence."""
@@ -102,8 +110,9 @@ def words_of(
     rows: Unit,
     outcome: str | None,
     style: Style,
+    options: Mapping[str, str] | None = None,
 ) -> Words:
-    """What a user calls things, checked."""
+    """What a user calls things, checked; `options` are ours."""
     if outcome is not None and not isinstance(outcome, str):
         raise ParameterError(f"`outcome` must be the name of what is predicted or None, got {outcome!r}.")
     if units is not None and not isinstance(units, Mapping):
@@ -115,7 +124,7 @@ def words_of(
                 f"`units` names {name!r}, which is no column; known: {listed(known)}.{did_you_mean(name, known)}"
             )
     checked = {name: _both_forms(f"units[{name!r}]", unit) for name, unit in (units or {}).items()}
-    return Words(checked, _both_forms("rows", rows), outcome, style)
+    return Words(checked, _both_forms("rows", rows), outcome, style, options or {})
 
 
 def _both_forms(what: str, said: Any) -> tuple[str, str]:

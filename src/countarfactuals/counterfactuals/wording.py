@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from countarfactuals.objectives import changed
-from countarfactuals.schema import Column, Kind, Schema
+from countarfactuals.schema import Column, Kind
 
 MISSING_TEXT = "(missing)"
 UP, DOWN, OTHER = "↑", "↓", "↔"
@@ -127,17 +126,6 @@ def share_text(share: float) -> str:
     if 0 < share < 0.01:
         return "<1 %"
     return ">99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"
-
-
-def changes_text(schema: Schema, x: np.ndarray, row: np.ndarray, most: int = 6) -> str:
-    """What differs between two rows: `amount 5000 → 3200 and job (missing) → clerk`."""
-    parts = []
-    for j in np.flatnonzero(changed(row, x)).tolist():
-        before, after = cell_texts(schema.columns[j], [float(x[j]), float(row[j])])
-        parts.append(f"{name_text(schema.names[j], 40)} {one_line(before, 40)} → {one_line(after, 40)}")
-    if len(parts) > most:
-        parts = [*parts[: most - 1], f"{len(parts) - most + 1} other features"]
-    return joined(parts)
 
 
 def joined(parts: Sequence[str]) -> str:

@@ -77,6 +77,8 @@ class MOCExplainer(Explainer):
         Their weights, nearest first; None for equal ones.
     kept : "random" or "importance"
         Which features the forest's mutation keeps: any, or rather those of little local importance.
+    n_draws : int
+        How many draws the forest's mutation makes for a row, of which the most plausible is taken; 1 as published.
     """
 
     method: ClassVar[str] = "moc"
@@ -104,6 +106,7 @@ class MOCExplainer(Explainer):
         n_neighbours: int = 1,
         neighbour_weights: Sequence[float] | None = None,
         kept: str = "random",
+        n_draws: int = 5,
         classes: Sequence[Any] | None = None,
         task: str | None = None,
         outcome: str = "predicted",
@@ -148,6 +151,7 @@ class MOCExplainer(Explainer):
         self.n_neighbours = n_neighbours
         self.neighbour_weights = neighbour_weights
         self.kept = kept
+        self.n_draws = n_draws
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -158,6 +162,7 @@ class MOCExplainer(Explainer):
         check_int("population_size", self.population_size, 2)
         check_int("n_generations", self.n_generations, 0)
         check_int("n_neighbours", self.n_neighbours, 1)
+        check_int("n_draws", self.n_draws, 1)
         for name in _PROBABILITIES:
             check_float(name, getattr(self, name), 0.0, 1.0)
         if self.max_changed is not None:
@@ -252,7 +257,7 @@ class MOCExplainer(Explainer):
 
     def _mutation_of(self, problem: Problem, space: Space) -> Mutation:
         if self._mutates == "arf":
-            return ByForest(problem, space)
+            return ByForest(problem, space, self.n_draws)
         if self._mutates == "ctree":
             return ByTrees(problem, space, self._conditional_trees())
         return Independent(problem, space)

@@ -5,8 +5,9 @@
 - `ByTrees`: feature after feature in random order, each drawn from its conditional inference tree given the row's
   other cells as they are by then.
 - `ByForest`: all mutated cells of a row at once by FORGE, given its other cells and the wanted outcome. Changes beyond
-  the most that are allowed are taken back before, as a joint draw of which some cells were taken back is none. Each
-  call draws from the next tenth of the trees, which is quicker and as good for one draw per row.
+  the most that are allowed are taken back before, as a joint draw of which some cells were taken back is none. Of
+  several draws per row the most plausible is taken: that costs no evaluation. Each call draws from the next tenth of
+  the trees, which is quicker and as good.
 
 A missing cell that is mutated is filled. Sets of columns of which one is 1 keep exactly one; which one is uniform,
 unless the forest draws it.
@@ -72,8 +73,8 @@ class ByTrees:
 class ByForest:
     """All cells of a row jointly, given the others and the outcome, by the adversarial random forest."""
 
-    def __init__(self, problem: Problem, space: Space) -> None:
-        self.problem, self.space = problem, space
+    def __init__(self, problem: Problem, space: Space, n_draws: int) -> None:
+        self.problem, self.space, self.n_draws = problem, space, n_draws
         self.leaves = weighed_leaves(problem, outcome_shares(problem))
         self.n_calls = 0
 
@@ -84,5 +85,13 @@ class ByForest:
         mutated = chosen.any(axis=1)
         trees = trees_of_turn(self.problem, self.n_calls, _SHARE_OF_TREES, _FEWEST_TREES)
         self.n_calls += 1
-        drawn = draws(self.problem, self.leaves, rows[mutated], chosen[mutated], 1, trees)
-        return np.concatenate([rows[~mutated], self.space.mend_ones(drawn, self.problem.rng)])
+        drawn = draws(self.problem, self.leaves, rows[mutated], chosen[mutated], self.n_draws, trees)
+        drawn = self._most_plausible(self.space.mend_ones(drawn, self.problem.rng))
+        return np.concatenate([rows[~mutated], drawn])
+
+    def _most_plausible(self, drawn: np.ndarray) -> np.ndarray:
+        """Of the draws for each row, which stand together, the one that the forest finds most plausible."""
+        if self.n_draws == 1 or len(drawn) == 0:
+            return drawn
+        measure = self.problem.background.plausibility(drawn).reshape(-1, self.n_draws)
+        return drawn[np.arange(len(measure)) * self.n_draws + measure.argmax(axis=1)]

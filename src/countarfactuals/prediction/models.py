@@ -3,7 +3,8 @@
 1. xgboost's and lightgbm's `Booster` say by their objective what they predict.
 2. CatBoost's untyped `CatBoost` says it by its classes.
 3. Everything with `predict` is asked as scikit-learn does: `predict_proba`, else `decision_function`, both in the
-   order of `classes_`; else `predict`, which is a regression unless the model has classes.
+   order of `classes_`; else `predict`, which is a regression unless the model has classes. One of scikit-learn's own
+   that was fitted on an array of numbers gets arrays, as it would complain of names with every call.
 4. A callable is called; what it returns tells the rest.
 
 Libraries are told by the modules of the model's classes, so none is imported that the model does not come from.
@@ -68,7 +69,8 @@ def recognise(model: Any, schema: Schema, task: str | None) -> Source:
     if _comes_from(model, "catboost", "CatBoost"):
         return _catboost(model, task)
     if callable(getattr(model, "predict", None)):
-        return _estimator(model, task)
+        source = _estimator(model, task)
+        return _taking_arrays(source, schema) if _wants_array(model, schema) else source
     if getattr(model, "__name__", "") == "predict_proba" and hasattr(getattr(model, "__self__", None), "classes_"):
         owner = model.__self__  # the method of an estimator: its classes are known
         classes = _classes_of(owner)
@@ -192,6 +194,31 @@ def _estimator(model: Any, task: str | None) -> Source:
     if classes:
         return replace(source, ask=_indicator(model, classes), is_probability=True)
     return replace(source, task=REGRESSION)
+
+
+def _wants_array(model: Any, schema: Schema) -> bool:
+    """Whether scikit-learn saw columns without names when it fitted the model, and ours can become such an array.
+
+    Only scikit-learn's own classes are judged: others may take columns by name and never note which they saw. Levels
+    stay in a frame, as the array that they came from is not known.
+    """
+    return (
+        schema.backend != "numpy"
+        and type(model).__module__.partition(".")[0] == "sklearn"
+        and hasattr(model, "n_features_in_")
+        and not hasattr(model, "feature_names_in_")
+        and all(column.is_number or column.levels == (False, True) for column in schema.columns)
+    )
+
+
+def _taking_arrays(source: Source, schema: Schema) -> Source:
+    """The same, asked with the frame's numbers in the order of its columns; booleans are 0 and 1."""
+
+    def with_array(ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda frame: ask(schema.encode(frame))
+
+    predict = None if source.predict is None else with_array(source.predict)
+    return replace(source, ask=with_array(source.ask), predict=predict)
 
 
 def _task_of(classes: tuple[Any, ...]) -> str | None:

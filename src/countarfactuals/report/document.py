@@ -29,6 +29,7 @@ def to_html(
     outcome: str | None = None,
     prefer: str | Mapping[str, float] | None = None,
     pictures: bool = True,
+    meta: Mapping[str, str] | None = None,
 ) -> str:
     """A report as one HTML document that fetches nothing.
 
@@ -40,6 +41,7 @@ def to_html(
     k, prefer : how many counterfactuals of one row are told in sentences, and by which objectives they are chosen.
     units, rows, outcome : what things are called, see `describe`.
     pictures : whether pictures are drawn, which takes matplotlib.
+    meta : what an auditor should know besides, as lines of "How it was made": {"Model file": "model.joblib"}.
     """
     if not isinstance(result, Counterfactuals | CounterfactualsBatch):
         raise DataTypeError(
@@ -49,13 +51,23 @@ def to_html(
     if title is not None and not isinstance(title, str):
         raise ParameterError(f"`title` must be a text or None, got {title!r}.")
     check_choice("pictures", pictures, (True, False))
+    known = _checked(meta)
     if isinstance(result, CounterfactualsBatch):
         names = result[0].schema.names if len(result) else list(units or {})
         words = words_of(names, units, rows, outcome, HTML)
-        return page(title or batch_title(words), batch_report(result, words, pictures))
+        return page(title or batch_title(words), batch_report(result, words, pictures, known))
     words = words_of(result.schema.names, units, rows, outcome, HTML)
     chosen = positions(result, k, prefer)
-    return page(title or result_title(result, words), result_report(result, chosen, words, explainer, pictures))
+    sections = result_report(result, chosen, words, explainer, pictures, known)
+    return page(title or result_title(result, words), sections)
+
+
+def _checked(meta: Any) -> dict[str, str]:
+    if meta is None:
+        return {}
+    if not isinstance(meta, Mapping) or not all(isinstance(one, str) for pair in meta.items() for one in pair):
+        raise ParameterError(f"`meta` must be a dict of texts by their names, got {meta!r}. Turn values into str.")
+    return dict(meta)
 
 
 def write(
@@ -70,13 +82,14 @@ def write(
     outcome: str | None = None,
     prefer: str | Mapping[str, float] | None = None,
     pictures: bool = True,
+    meta: Mapping[str, str] | None = None,
 ) -> Path:
     """Write the report of `to_html` to a file, and return its path; a crash leaves no half-written file.
 
     Parameters
     ----------
     path : of the file, which is replaced if it exists.
-    result, explainer, title, k, units, rows, outcome, prefer, pictures : see `to_html`.
+    result, explainer, title, k, units, rows, outcome, prefer, pictures, meta : see `to_html`.
     """
     with whole_file(path) as unfinished:
         html = to_html(
@@ -89,6 +102,7 @@ def write(
             outcome=outcome,
             prefer=prefer,
             pictures=pictures,
+            meta=meta,
         )
         unfinished.write_text(html, encoding="utf-8", newline="\n")
     return Path(path)

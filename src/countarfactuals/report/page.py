@@ -31,6 +31,15 @@ def text(value: Any, most: int | None = None) -> str:
     return escape(one_line(value, most))
 
 
+def breakable(value: Any, most: int | None = None) -> str:
+    """A name as text that may be broken after each underscore, so that long ones do not widen a narrow page.
+
+    >>> breakable("monthly_income")
+    'monthly_<wbr>income'
+    """
+    return text(value, most).replace("_", "_<wbr>")
+
+
 def data_block(table_id: str, data: Any) -> str:
     """Data for the script, for the table of this id.
 
@@ -96,16 +105,18 @@ def region(label: str, table: str) -> str:
 
 def plain_table(caption: str, heads: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]], kind: str = "") -> str:
     """A table in its region: heads as (text, class), rows as HTML, of which the first cell is the row's head."""
-    head = "".join(f'<th scope="col"{_class(one)}>{text(name)}</th>' if name else "<td></td>" for name, one in heads)
+    cells = "".join(
+        f'<th scope="col"{_class(one)}>{breakable(head)}</th>' if head else "<td></td>" for head, one in heads
+    )
     body = "".join(f'<tr><th scope="row">{first}</th>{"".join(rest)}</tr>' for first, *rest in rows)
-    table = f"<table{_class(kind)}><caption><span>{text(caption)}</span></caption><thead><tr>{head}</tr></thead>"
+    table = f"<table{_class(kind)}><caption><span>{text(caption)}</span></caption><thead><tr>{cells}</tr></thead>"
     return region(caption, f"{table}<tbody>{body}</tbody></table>")
 
 
 def facts(caption: str, heads: tuple[str, str], rows: Sequence[tuple[str, str]]) -> str:
     """A table of names and values; nothing without rows."""
-    cells = [(text(name), cell(text(value))) for name, value in rows]
-    return plain_table(caption, [(name, "") for name in heads], cells, "facts") if cells else ""
+    cells = [(breakable(what), cell(text(value))) for what, value in rows]
+    return plain_table(caption, [(head, "") for head in heads], cells, "facts") if cells else ""
 
 
 def bar(share: float) -> str:
@@ -124,6 +135,11 @@ def cell(html: str, kind: str = "") -> str:
 def spoken(html: str) -> str:
     """What is read aloud but not shown."""
     return f'<span class="hidden">{html}</span>'
+
+
+def folded(summary: str, *parts: str) -> str:
+    """What is shown when its one line is clicked, both as HTML that is safe already."""
+    return f"<details><summary>{summary}</summary>{''.join(parts)}</details>"
 
 
 def _class(kind: str) -> str:

@@ -8,29 +8,38 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from countarfactuals.counterfactuals import Counterfactuals
+from countarfactuals.counterfactuals.restrictions import constraint_sentence
+from countarfactuals.counterfactuals.vocabulary import Words
 from countarfactuals.counterfactuals.wording import share_text
 from countarfactuals.report.page import bullets, counted, facts, paragraph, section, text
 
 _SETTING = 200  # characters of a setting that are shown
 
 
-def constraints_section(results: Sequence[Counterfactuals]) -> str:
+def constraints_section(results: Sequence[Counterfactuals], words: Words) -> str:
     """The constraints of all results, each once."""
-    said = list(dict.fromkeys(one for result in results for one in result.constraints))
+    own = dict.fromkeys(one for result in results for one in result.constraints)
+    said = [constraint_sentence(one, results[0].schema, words) for one in own]
     none = paragraph("There were none: every feature was free to change.")
     return section("constraints", "Constraints in force", bullets(map(text, said)) or none)
 
 
-def made_section(results: Sequence[Counterfactuals]) -> str:
-    """Versions, seed, forest, budget and settings; of many results those of the first that was made."""
+def made_section(results: Sequence[Counterfactuals], meta: Mapping[str, str]) -> str:
+    """Versions, seed, forest, budget and settings, and what the caller knows of model and data (`meta`).
+
+    Of many results those of the first that was made are told.
+    """
     result = next((one for one in results if one.provenance), None)
+    known = facts("The model and the data", ("What", "Value"), list(meta.items()))
     if result is None:
-        return section("made", "How it was made", paragraph("Of this nothing was recorded."), _writer())
+        nothing = paragraph("Of the search nothing was recorded." if known else "Of this nothing was recorded.")
+        return section("made", "How it was made", known, nothing, _writer())
     rows = list(_lines(result, is_single=len(results) == 1))
     settings = result.provenance.get("settings")
     return section(
         "made",
         "How it was made",
+        known,
         facts("The search and the forest", ("What", "Value"), rows),
         facts("Settings of the explainer; those that are None are left out", ("Setting", "Value"), _settings(settings)),
         _writer(),

@@ -6,12 +6,13 @@ The table of all counterfactuals has one line per counterfactual, and sliders fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from countarfactuals.counterfactuals import Counterfactuals
+from countarfactuals.counterfactuals.outcomes import REGRESSION, shown_scores
 from countarfactuals.counterfactuals.sentences import (
     counterfactual_sentences,
     result_sentences,
@@ -23,7 +24,7 @@ from countarfactuals.counterfactuals.vocabulary import Words
 from countarfactuals.counterfactuals.wording import arrow, name_text, one_line, score_text, share_text
 from countarfactuals.objectives import nondominated
 from countarfactuals.report import table
-from countarfactuals.report.page import cell, counted, paragraph, plain_table, section, spoken, text
+from countarfactuals.report.page import breakable, cell, counted, paragraph, plain_table, section, spoken, text
 from countarfactuals.report.pictures import pictures_section, result_pictures
 from countarfactuals.report.provenance import constraints_section, limits_section, made_section
 
@@ -38,7 +39,12 @@ def result_title(result: Counterfactuals, words: Words) -> str:
 
 
 def result_report(
-    result: Counterfactuals, chosen: Sequence[int], words: Words, explainer: Any, has_pictures: bool
+    result: Counterfactuals,
+    chosen: Sequence[int],
+    words: Words,
+    explainer: Any,
+    has_pictures: bool,
+    meta: Mapping[str, str],
 ) -> list[str]:
     """All sections."""
     pictures, left_out = result_pictures(result, explainer) if has_pictures else ([], "")
@@ -48,8 +54,8 @@ def result_report(
         _row(result, chosen, words),
         _all(result, words),
         pictures_section(pictures, left_out),
-        constraints_section([result]),
-        made_section([result]),
+        constraints_section([result], words),
+        made_section([result], meta),
         limits_section([result], words.rows),
     ]
 
@@ -58,8 +64,9 @@ def _lead(result: Counterfactuals, words: Words) -> str:
     said = situation(result, words)
     if not len(result):
         return paragraph(" ".join(said), "lead") if said else ""
-    found = f"{counted(len(result), ('counterfactual was', 'counterfactuals were'))} found."
-    return paragraph(" ".join([*said, found]), "lead")
+    found = f"{counted(result.n_found, ('counterfactual was', 'counterfactuals were'))} found"
+    part = f"; {len(result):,} of {result.n_found:,} shown" if len(result) < result.n_found else ""
+    return paragraph(" ".join([*said, f"{found}{part}."]), "lead")
 
 
 def _best(result: Counterfactuals, chosen: Sequence[int], words: Words) -> str:
@@ -97,7 +104,7 @@ def _feature(result: Counterfactuals, j: int, chosen: Sequence[int], words: Word
     column, before = result.schema.columns[j], float(result.x[j])
     values = [float(result.rows[i, j]) for i in chosen]
     own, *texts = _cell_texts(result, j, [before, *values], words)
-    cells = [text(name_text(column.name), NAME), cell(own)]
+    cells = [breakable(name_text(column.name), NAME), cell(own)]
     for i, value, shown in zip(chosen, values, texts, strict=True):
         if result.changed[i, j]:
             cells.append(cell(f"{table.arrow_html(arrow(column, before, value))} {shown}", "changed"))
@@ -126,7 +133,7 @@ def _all(result: Counterfactuals, words: Words) -> str:
     columns = [
         table.Column("#", [f'<th scope="row" class="number">{i}</th>' for i in every], every, "number"),
         table.Column("What changes", [cell(changes_html(result, i, words), "changes") for i in every]),
-        *_outcomes(result),
+        *_outcomes(result, words),
         *_measures(result),
     ]
     sliders = _sliders(result) if len(result) > 1 else []
@@ -137,7 +144,7 @@ def _all(result: Counterfactuals, words: Words) -> str:
 
 
 def _explained(result: Counterfactuals, words: Words) -> str:
-    others = [values for name, values in result.objectives.items() if name != "validity"]
+    others = [values for one, values in result.objectives.items() if one != "validity"]
     is_front = len(result) > 1 and bool(others) and bool(nondominated(np.stack(others, axis=1)).all())
     best = f"None is beaten by another in all of {_named(result)} at once. " if is_front else ""
     return (
@@ -149,7 +156,7 @@ def _explained(result: Counterfactuals, words: Words) -> str:
 
 def _named(result: Counterfactuals) -> str:
     names = {"proximity": "distance", "sparsity": "number of changes", "plausibility": "plausibility"}
-    said = [text(names.get(name, name), NAME) for name in result.objectives if name != "validity"]
+    said = [text(names.get(one, one), NAME) for one in result.objectives if one != "validity"]
     return ", ".join(said[:-1]) + (" and " if len(said) > 1 else "") + said[-1]
 
 
@@ -160,33 +167,37 @@ def changes_html(result: Counterfactuals, i: int, words: Words) -> str:
         column, before, after = result.schema.columns[j], float(result.x[j]), float(result.rows[i, j])
         old, new = _cell_texts(result, j, [before, after], words)
         sign = table.arrow_html(arrow(column, before, after))
-        name = text(name_text(column.name), NAME)
-        items.append(f'<li>{name} {sign} {new} <span class="from">(from {old})</span></li>')
+        feature = breakable(name_text(column.name), NAME)
+        items.append(f'<li>{feature} {sign} {new} <span class="from">(from {old})</span></li>')
     return f"<ul>{''.join(items)}</ul>" if items else "nothing"
 
 
-def _outcomes(result: Counterfactuals) -> list[table.Column]:
-    if result.score_names == ("prediction",):
-        scores = result.scores[:, 0]
-        return [_numbers("Prediction", scores, number_texts([score_text(score) for score in scores.tolist()]))]
+def _outcomes(result: Counterfactuals, words: Words) -> list[table.Column]:
+    if result.score_names == REGRESSION:
+        return [_numbers("Prediction", result.scores[:, 0], prediction_texts(result.scores[:, 0], words))]
     labels = [str(label) for label in result.labels]
     columns = [table.Column("Prediction", [cell(text(label, CELL)) for label in labels], labels)]
-    if len(result.score_names) <= 3:
-        shown = [(one_line(name, NAME), result.scores[:, i]) for i, name in enumerate(result.score_names)]
-    else:
+    shown = [(one_line(score.name, NAME), score.of(result.scores)) for score in shown_scores(result)]
+    if not shown and result.score_names:
         shown = [("Highest score", result.scores.max(axis=1))]
     return columns + [
-        _numbers(name, scores, number_texts([score_text(score) for score in scores.tolist()])) for name, scores in shown
+        _numbers(head, scores, number_texts([score_text(score) for score in scores.tolist()])) for head, scores in shown
     ]
+
+
+def prediction_texts(values: np.ndarray, words: Words) -> list[str]:
+    """Predictions of a regression in plain text, with the outcome's unit."""
+    texts = number_texts([score_text(value) for value in values.tolist()])
+    return [words.plain.amount(words.outcome or "prediction", one) for one in texts]
 
 
 def _measures(result: Counterfactuals) -> list[table.Column]:
     counts = result.changed.sum(axis=1)
     columns = [_numbers("Changes", counts.astype(np.float64), [str(count) for count in counts.tolist()])]
-    shown = {"proximity": "Distance"} | {name: name for name in result.objectives if name not in _OWN_COLUMNS}
-    for name, head in shown.items():
-        if name in result.objectives:
-            values = result.objectives[name]
+    shown = {"proximity": "Distance"} | {one: one for one in result.objectives if one not in _OWN_COLUMNS}
+    for objective, head in shown.items():
+        if objective in result.objectives:
+            values = result.objectives[objective]
             columns.append(_numbers(head, values, [score_text(value) for value in values.tolist()]))
     typical = result.typicality
     columns.append(_numbers("Typicality", typical, [share_text(share) for share in typical.tolist()]))

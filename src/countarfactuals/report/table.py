@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from countarfactuals.counterfactuals.wording import DOWN, OTHER, UP
-from countarfactuals.report.page import data_block, region, text
+from countarfactuals.report.page import breakable, data_block, region, text
 
 _SPOKEN = {UP: "increased to", DOWN: "decreased to", OTHER: "changed to"}
 _STEPS = 50  # about as many steps has a slider
@@ -51,23 +51,23 @@ class Slider:
     unit: str = ""
 
 
-def share_slider(name: str, label: str, shares: np.ndarray) -> Slider:
+def share_slider(key: str, label: str, shares: np.ndarray) -> Slider:
     """Shares from 0 to 100 %, in per cent."""
     # rounded: 0.29 * 100 falls short of 29
-    return Slider(name, label, np.round(shares * 100, 9), True, 0.0, 100.0, 1.0, " %")
+    return Slider(key, label, np.round(shares * 100, 9), True, 0.0, 100.0, 1.0, " %")
 
 
-def count_slider(name: str, label: str, counts: np.ndarray) -> Slider:
+def count_slider(key: str, label: str, counts: np.ndarray) -> Slider:
     """Whole numbers of which few are better."""
-    return Slider(name, label, counts.astype(np.float64), False, float(counts.min()), float(counts.max()), 1.0)
+    return Slider(key, label, counts.astype(np.float64), False, float(counts.min()), float(counts.max()), 1.0)
 
 
-def number_slider(name: str, label: str, values: np.ndarray) -> Slider:
+def number_slider(key: str, label: str, values: np.ndarray) -> Slider:
     """Numbers of which small ones are better, from the smallest to the largest in round steps."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     step = 10.0 ** math.floor(math.log10((high - low) / _STEPS)) if high > low else 1.0
-    return Slider(name, label, values, False, math.floor(low / step) * step, math.ceil(high / step) * step, step)
+    return Slider(key, label, values, False, math.floor(low / step) * step, math.ceil(high / step) * step, step)
 
 
 def sortable(table_id: str, caption: str, columns: Sequence[Column], sliders: Sequence[Slider] = ()) -> str:
@@ -89,10 +89,10 @@ def sortable(table_id: str, caption: str, columns: Sequence[Column], sliders: Se
 def _head(j: int, column: Column) -> str:
     kind = f' class="{column.kind}"' if column.kind else ""
     if column.keys is None:
-        return f'<th scope="col"{kind}>{text(column.head)}</th>'
+        return f'<th scope="col"{kind}>{breakable(column.head)}</th>'
     # disabled until the script runs: a button that does nothing is worse than none
-    button = f'<button type="button" data-sort="{j}" disabled>{text(column.head)}</button>'
-    return f'<th scope="col"{kind}>{button}<span class="printed">{text(column.head)}</span></th>'
+    button = f'<button type="button" data-sort="{j}" disabled>{breakable(column.head)}</button>'
+    return f'<th scope="col"{kind}>{button}<span class="printed">{breakable(column.head)}</span></th>'
 
 
 def _controls(table_id: str, sliders: Sequence[Slider]) -> str:
@@ -100,17 +100,17 @@ def _controls(table_id: str, sliders: Sequence[Slider]) -> str:
     return (
         f'<fieldset class="controls" id="{table_id}-controls" hidden><legend>Show only rows with</legend>{inputs}'
         '<button type="button">Show all</button></fieldset>'
-        f'<p class="quiet" id="{table_id}-status" role="status"></p>'
+        f'<p class="quiet screen" id="{table_id}-status" role="status"></p>'
     )
 
 
-def _input(name: str, slider: Slider) -> str:
+def _input(key: str, slider: Slider) -> str:
     start = slider.low if slider.is_least else slider.high
     way = "least" if slider.is_least else "most"
     low, high, step, value = (_written(number, slider.step) for number in (slider.low, slider.high, slider.step, start))
     return (
-        f'<div><label for="{name}">{text(slider.label)} at {way} <output for="{name}">{value}{slider.unit}</output>'
-        f'</label><input type="range" id="{name}" name="{slider.name}" min="{low}" max="{high}" step="{step}" '
+        f'<div><label for="{key}">{text(slider.label)} at {way} <output for="{key}">{value}{slider.unit}</output>'
+        f'</label><input type="range" id="{key}" name="{slider.name}" min="{low}" max="{high}" step="{step}" '
         f'value="{value}" data-way="{way}" data-unit="{slider.unit}"></div>'
     )
 
