@@ -80,7 +80,8 @@ def test_the_demo_says_in_two_sentences_what_its_table_shows(demo):
 
 
 def test_the_demo_compares_with_the_true_process(demo):
-    shares = re.findall(r"more plausible than [<>]?(\d+) % of real applicants, by the true process than [<>]?(\d+) %", demo)
+    said = r"more plausible than [<>]?(\d+) % of real applicants, by the true process than [<>]?(\d+) %"
+    shares = re.findall(said, demo)
     assert len(shares) == 3
     assert max(int(exact) for _, exact in shares) > 10
 
