@@ -11,10 +11,14 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell find src -name "*.py" |
 # two at a time, a file in one process: what it has fitted it keeps
 TOGETHER := -n 2 --dist loadfile
 
-.PHONY: demo test test-full test-oldest docs bench bench-scale lint clean
+.PHONY: demo newcomer test test-full test-oldest docs bench bench-scale lint clean
 
 demo: $(INSTALLED)demo
 	$(BIN)/countarfactuals demo
+
+# what a newcomer does, in an environment of its own
+newcomer:
+	PYTHON=$(PYTHON) examples/newcomer.sh
 
 test: $(INSTALLED)test lint
 	$(BIN)/python -m pytest -q $(TOGETHER)

@@ -1,41 +1,88 @@
-"""`countarfactuals study`: the study's own command, with its errors told like those of the others."""
+"""`countarfactuals study`: the comparison of methods on data sets whose density is known."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import redirect_stderr
-from typing import Any, TextIO
+from pathlib import Path
 
-from countarfactuals.cli.arguments import PROGRAM
-from countarfactuals.study import command
+from countarfactuals.datasets.paper import PAPER_SETS
+from countarfactuals.study.design import METHODS, PRESETS, Design
+from countarfactuals.study.findings import told_required
+from countarfactuals.study.study import run_study
 
-_COULD_NOT_BE_RUN, _MENDABLE = 2, 1  # its exit code, and ours for what a user can mend
+_DESCRIPTION = (
+    "Rerun the comparison of the CountARFactuals paper: explain instances of data sets whose density is known by "
+    "several methods, measure what they find, and write tables, figures and a report."
+)
+
+_PRESET = (
+    "settings of the methods: those of the published study ('paper', taken unless another is named) or this package's "
+    "own defaults ('default')"
+)
+
+_EPILOG = """\
+examples:
+  the paper's comparison on its published data, with its settings and with this package's own:
+    countarfactuals study --data FOLDER --preset paper --out as-published --jobs 2
+    countarfactuals study --data FOLDER --preset default --out ours --jobs 2
+  a small one on new data:
+    countarfactuals study --generate --sets cassini,bn_5 --methods arf,nice --instances 3 --out small
+  go on after it was stopped: the same command with --resume
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of this subcommand."""
-    command.add_arguments(parser)
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--data", metavar="FOLDER", help="data sets in the published layout")
+    source.add_argument("--generate", action="store_true", help="generate new data sets")
+    parser.add_argument("--out", metavar="DIR", required=True, help="folder for all that is written")
+    parser.add_argument("--methods", type=_names, default=METHODS, help=f"default: {','.join(METHODS)}")
+    parser.add_argument("--sets", type=_names, default=PAPER_SETS, help=f"default: {','.join(PAPER_SETS)}")
+    parser.add_argument("--preset", choices=PRESETS, default="paper", help=_PRESET)
+    parser.add_argument("--instances", type=int, default=10, help="rows to explain per data set (default: 10)")
+    parser.add_argument("--evaluations", type=int, default=1000, help="most per explanation (default: 1000)")
+    parser.add_argument("--seed", type=int, default=1, help="of the explainers and of generated data (default: 1)")
+    parser.add_argument("--rows", type=int, default=5000, help="of a generated data set (default: 5000)")
+    parser.add_argument("--trees", type=int, help="of the forest (default: those of the preset)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for one per core (default: 1)")
+    parser.add_argument("--resume", action="store_true", help="go on with the study in DIR")
+    parser.add_argument("--no-figures", action="store_true", help="draw nothing, which needs no matplotlib")
+    parser.add_argument("--quiet", action="store_true", help="tell nothing of the progress")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the study; the code is 1 where it could not be run."""
-    signed: Any = _Signed(sys.stderr)
-    with redirect_stderr(signed):
-        code = command.run(options)
-    return _MENDABLE if code == _COULD_NOT_BE_RUN else code
+    """Run the study that the options describe; 0 if all went well, 130 by Ctrl-C."""
+    design = Design(
+        data=None if options.data is None else str(Path(options.data).resolve()),
+        methods=tuple(options.methods),
+        sets=tuple(options.sets),
+        preset=options.preset,
+        n_instances=options.instances,
+        max_evaluations=options.evaluations,
+        seed=options.seed,
+        n_rows=options.rows,
+        n_estimators=options.trees,
+    )
+    out = Path(options.out).resolve()
+    try:
+        tables = run_study(
+            design,
+            out,
+            n_jobs=options.jobs,
+            resume=options.resume,
+            pictures=not options.no_figures,
+            quiet=options.quiet,
+        )
+    except KeyboardInterrupt:
+        print("\nStopped. What is finished is kept: run the same command with --resume to go on.", file=sys.stderr)
+        return 130
+    print(told_required(tables.findings()))
+    print(f"Report: {out / 'report.html'}")
+    return 0
 
 
-class _Signed:
-    """Standard error on which the line of an error begins with the program's name."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        if text.startswith("error: "):
-            text = f"{PROGRAM}: {' '.join(text.split())}"
-        return self._stream.write(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
