@@ -537,23 +537,6 @@ def test_every_example_of_the_help_is_understood(run):
             assert main(words) == 1, one
 
 
-def test_every_command_of_the_documentation_is_understood():
-    """Each is parsed, with its options; none is run."""
-    import re
-    import shlex
-
-    from countarfactuals.cli import dispatch
-
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "command-line.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^countarfactuals (.*)$", page, re.MULTILINE)
-    for line in lines:
-        parser, parsers = dispatch._parsers()
-        words = shlex.split(line)
-        dispatch._command(words[0]).add_arguments(parsers[words[0]])
-        parser.parse_args(words)
-    assert {line.split()[0] for line in lines} == set(dispatch._COMMANDS)
-
-
 def test_tracebacks_are_shown_on_demand_only(run, fitted):
     said = ["explain", "--explainer", fitted, "--data", "nowhere.csv"]
     assert "Traceback" not in run(*said).err
