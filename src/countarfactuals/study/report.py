@@ -130,7 +130,8 @@ def _findings(findings: Sequence[Finding], sets: Iterable[str]) -> list[str]:
     rows = []
     for key in keys:
         verdicts = [_verdict(by_place.get((key, name))) for name in names]
-        rows.append((text(CLAIMS[key]), cell(text(_where([one for one in findings if one.key == key]))), *verdicts))
+        claim = f'<div class="claim">{text(CLAIMS[key])}</div>'
+        rows.append((claim, cell(text(_where([one for one in findings if one.key == key]))), *verdicts))
     heads = [("finding", ""), ("required", ""), *((name, "") for name in names)]
     notes = [
         "The paper says most of this “on average”: that is judged by means over the data sets of their medians (column "
