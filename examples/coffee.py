@@ -150,7 +150,7 @@ def comparison(tables: dict[str, pd.DataFrame], X: pd.DataFrame) -> pd.DataFrame
             "variety grows there": share(pair_occurs(abroad, X)),
             "usual altitude there": share(altitude_is_usual(abroad, X)),
         }
-    return pd.DataFrame(lines).T
+    return pd.DataFrame.from_dict(lines, orient="index")
 
 
 def pair_occurs(rows: pd.DataFrame, X: pd.DataFrame) -> np.ndarray:

@@ -6,6 +6,7 @@ import math
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,6 +70,16 @@ def between(forest: AdversarialRandomForest, low: float, high: float) -> Evidenc
     return evidence._replace(low=np.array([low]), high=np.array([high]))
 
 
+def gap_cost(forest: AdversarialRandomForest, rows: np.ndarray) -> np.ndarray:
+    """What missing cells cost, by the mean log density of values that the forest draws."""
+    drawn = forest.sample(256, random_state=0)
+    cost = np.zeros(len(rows))
+    for j, column in enumerate(forest.schema_.columns[: rows.shape[1]]):
+        values = drawn[[column.name]].dropna()
+        cost[np.isnan(rows[:, j])] -= forest.score_samples(values).mean()
+    return cost
+
+
 # The measures
 
 
@@ -79,7 +90,7 @@ def test_scores_are_summed_out(role):
     ours = plausibility(forest, "density")(rows)
     features = forest.schema_.select(range(6)).decode(rows)
     assert list(features.columns) == FEATURES
-    np.testing.assert_allclose(ours, forest.score_samples(features), atol=1e-12)
+    np.testing.assert_allclose(ours, forest.score_samples(features) - gap_cost(forest, rows), atol=1e-9)
     # and not merely left out: each joint density differs from it
     joint = forest.score_samples(features.assign(score=0.5))
     assert (np.abs(joint - ours) > 1e-3).all()
@@ -92,16 +103,67 @@ def test_measures_equal_sums_over_all_leaves(role, trees):
     rows = some_rows()
     by_tree = np.array([per_tree(forest, condition) for condition in conditions(forest, rows)])
     np.testing.assert_allclose(
-        plausibility(forest, "density")(rows), logsumexp(by_tree, axis=1) - math.log(TREES[trees]), atol=1e-9
+        plausibility(forest, "density")(rows),
+        logsumexp(by_tree, axis=1) - math.log(TREES[trees]) - gap_cost(forest, rows),
+        atol=1e-9,
     )
-    np.testing.assert_allclose(plausibility(forest, "median")(rows), np.median(by_tree, axis=1), atol=1e-9)
+    np.testing.assert_allclose(
+        plausibility(forest, "median")(rows), np.median(by_tree, axis=1) - gap_cost(forest, rows), atol=1e-9
+    )
 
 
 def test_a_forest_of_the_features_alone_needs_no_scores():
     forest = fit(mixed(300), min_samples_leaf=12)
     rows = some_rows()
     ours = Plausibility(forest, 6, "density", np.zeros(1))(rows)
-    np.testing.assert_allclose(ours, forest.score_samples(forest.schema_.decode(rows)), atol=1e-12)
+    expected = forest.score_samples(forest.schema_.decode(rows)) - gap_cost(forest, rows)
+    np.testing.assert_allclose(ours, expected, atol=1e-9)
+
+
+def people(n: int = 1000, unit: float = 1.0, gaps: float = 0.05) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(45, 12, n).round(1), "income": rng.lognormal(10, 0.5, n).round()})
+    X.loc[rng.random(n) < gaps, "income"] = np.nan
+    return X.assign(income=X["income"] * unit)
+
+
+def typicality_of(X: pd.DataFrame, rows: pd.DataFrame) -> np.ndarray:
+    forest = fit(X, min_samples_leaf=20, n_estimators=20)
+    real = held_out_measure(forest, forest.schema_.encode(X), X.shape[1], "median", np.random.default_rng(0))
+    judge = Plausibility(forest, X.shape[1], "median", real)
+    return judge.typicality(judge(forest.schema_.encode(rows.astype(X.dtypes))))
+
+
+def test_the_unit_of_a_column_with_gaps_does_not_matter():
+    """In cents a gap, which has a probability, would beat every density per cent."""
+    seen = []
+    for unit in (100.0, 1.0, 1e-6):
+        rows = pd.DataFrame({"age": [45.0, 45.0, 12.0], "income": [22_000 * unit, np.nan, np.nan]})
+        seen.append(typicality_of(people(unit=unit), rows))
+        ordinary, gap, gap_of_a_child = seen[-1]
+        assert ordinary > 0.5
+        assert gap_of_a_child <= gap < 0.2  # one real row of twenty has such a gap
+    np.testing.assert_allclose(seen, [seen[1]] * 3, atol=0.02)
+
+
+def test_a_gap_where_none_was_seen_counts_as_an_average_value():
+    X = people(gaps=0.0)
+    rows = pd.DataFrame({"age": [45.0, 45.0, 5.0], "income": [np.nan, 400_000.0, np.nan]})
+    gap, absurd, gap_of_a_child = typicality_of(X, rows)
+    assert 0.3 < gap < 0.9
+    assert absurd < 0.05
+    assert gap_of_a_child < 0.05
+
+
+@pytest.mark.parametrize("n_levels", [20, 5000])
+def test_many_levels_make_no_row_typical(n_levels):
+    """Held-out rows have levels that their forest has not seen: by a probability of 0 any row would surpass them."""
+    rng = np.random.default_rng(1)
+    X = people(gaps=0.0).assign(place=rng.integers(n_levels, size=1000).astype(str))
+    real, absurd = X.iloc[[1]], X.iloc[[1]].assign(age=5.0)
+    typical = typicality_of(X, pd.concat([real, absurd]))
+    assert typical[0] > 0.3
+    assert typical[1] < 0.1
 
 
 @pytest.mark.parametrize("kind", MEASURES)

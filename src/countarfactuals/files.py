@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise StorageError(
             f"There is no folder {os.fspath(target.parent)!r} to write {target.name!r} to. Create it first."
         )
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    unfinished = unfinished_beside(target)
     try:
         yield unfinished
         unfinished.replace(target)
@@ -29,3 +30,17 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise StorageError(f"{os.fspath(target)!r} can not be written: {error}") from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def unfinished_beside(path: Path) -> Path:
+    """Where a process writes what shall stand at `path` when it is complete."""
+    return path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+
+
+def is_unfinished(name: str, of: str) -> bool:
+    """Whether a file of this name is what a killed process left of one whose name matches the pattern `of`.
+
+    >>> is_unfinished(".forest.npz.4711.unfinished", r"forest\\.(npz|json)")
+    True
+    """
+    return re.fullmatch(rf"\.({of})\.\d+\.unfinished", name) is not None

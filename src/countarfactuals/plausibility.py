@@ -7,7 +7,12 @@
 3. What is typical is told by real rows that the forest has not seen, as those it was fitted to look more plausible than
    they are: a sibling forest is fitted to four fifths of the rows and judges the rest. Rows of the training data
    themselves therefore get a typicality that is too high (on average .67 instead of .5 with 12 columns).
-4. The same walk tells how likely a row is to have an outcome: its leaves know the share of real rows that do.
+4. A missing cell has a probability where a present one has a density per unit: which of them is larger would be a
+   question of units. So a gap also costs what a value of its column is worth on average, the entropy of the column by
+   the forest. A gap of a column that had none in training counts as an average value, by the same cost.
+5. Levels of held-out rows that the sibling has not seen count as average ones, too: of a column with very many levels
+   nearly all would be impossible, and every row of levels that the forest knows would seem typical.
+6. The same walk tells how likely a row is to have an outcome: its leaves know the share of real rows that do.
 """
 
 from __future__ import annotations
@@ -21,7 +26,8 @@ from numba import njit
 from sklearn.base import clone
 
 from countarfactuals.arf import AdversarialRandomForest
-from countarfactuals.arf.evidence import Evidence
+from countarfactuals.arf.density import log_density
+from countarfactuals.arf.evidence import FREE, POINT, Evidence
 from countarfactuals.arf.leaves import LeafTable, first_columns
 from countarfactuals.arf.walk import leaf_weights, tree_log_weights, tree_log_weights_and_means, visits
 from countarfactuals.arf.weigh import log_sum_columns
@@ -30,6 +36,7 @@ MEASURES = {"median": "median of the trees' log densities", "density": "log dens
 _HELD_OUT, _FEWEST_ROWS, _SIBLING_TREES = 0.2, 50, 30
 _BLOCK = 1024
 _MOST_HALVINGS = 24
+_DRAWS_FOR_ENTROPY = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +58,7 @@ class Plausibility:
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """The measure of each row of features, larger is more plausible."""
-        return np.concatenate([self._summary(self._tree_log_weights(some)) for some in _blocks(rows)])
+        return np.concatenate([self._summary(self._tree_log_weights(some), some) for some in _blocks(rows)])
 
     def log_density(self, rows: np.ndarray) -> np.ndarray:
         """Log p̂ of each row of features: the log of the trees' mean density, whatever the measure is."""
@@ -59,11 +66,19 @@ class Plausibility:
 
     def both(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The measure of each row and its log density, by one walk."""
-        parts = [self._tree_log_weights(some) for some in _blocks(rows)]
+        parts = [(self._tree_log_weights(some), some) for some in _blocks(rows)]
         return (
-            np.concatenate([self._summary(per_tree) for per_tree in parts]),
-            np.concatenate([log_sum_columns(per_tree) for per_tree in parts]),
+            np.concatenate([self._summary(per_tree, some) for per_tree, some in parts]),
+            np.concatenate([log_sum_columns(per_tree) for per_tree, _ in parts]),
         )
+
+    def of_known_cells(self, rows: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """The measure of each row by its known cells alone; the others count as average ones."""
+        condition = self._points(rows)
+        kind = condition.kind.copy()
+        kind[:, : self.n_features][~known] = FREE
+        per_tree = tree_log_weights(self.forest.forest_, self._leaves, condition._replace(kind=kind))
+        return self._summary(per_tree, np.where(known, rows, np.nan))
 
     def _tree_log_weights(self, rows: np.ndarray) -> np.ndarray:
         return tree_log_weights(self.forest.forest_, self._leaves, self._points(rows))
@@ -99,17 +114,42 @@ class Plausibility:
         forest, leaves, condition = self.forest.forest_, self._leaves, self._points(rows)
         if not self._splits_on_others:  # each leaf has a vote, one per tree for a row without gaps: a random forest
             per_tree, share = tree_log_weights_and_means(forest, leaves, condition, leaf_shares)
-            return self._summary(per_tree), share
+            return self._summary(per_tree, rows), share
         # posterior over the leaves that the columns summed out leave open
         per_tree, row, leaf, log_weight = visits(forest, leaves, condition)
         vote = np.exp(log_weight - log_sum_columns(per_tree)[row])
-        return self._summary(per_tree), np.bincount(row, vote * leaf_shares[leaf], len(rows))
+        return self._summary(per_tree, rows), np.bincount(row, vote * leaf_shares[leaf], len(rows))
 
-    def _summary(self, per_tree: np.ndarray) -> np.ndarray:
+    def _summary(self, per_tree: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """One number per row from the trees' log weights, (trees, rows), which sum to 1 over all trees."""
         if self.measure == "density":
-            return log_sum_columns(per_tree)
-        return row_medians(np.ascontiguousarray(per_tree.T)) + math.log(len(per_tree))
+            return log_sum_columns(per_tree) - self._cost_of_gaps(rows)
+        return row_medians(np.ascontiguousarray(per_tree.T)) + math.log(len(per_tree)) - self._cost_of_gaps(rows)
+
+    def _cost_of_gaps(self, rows: np.ndarray) -> np.ndarray:
+        gaps, cost = np.isnan(rows), np.zeros(len(rows))
+        for j in np.flatnonzero(gaps.any(axis=0)).tolist():
+            cost[gaps[:, j]] += self._entropy_of(j)
+        return cost
+
+    def _entropy_of(self, j: int) -> float:
+        """What a value of a column is worth on average: minus its mean log density, over draws from the forest."""
+        if j not in self._entropies:
+            values = self._draws[:, j][~np.isnan(self._draws[:, j])]
+            condition = Evidence.empty(len(values), len(self.forest.schema_.columns))
+            condition.kind[:, j], condition.value[:, j] = POINT, values
+            logs = log_density(self.forest.forest_, self.forest.leaves_, condition)
+            self._entropies[j] = -float(logs.mean()) if len(values) else 0.0
+        return self._entropies[j]
+
+    @cached_property
+    def _entropies(self) -> dict[int, float]:
+        return {}
+
+    @cached_property
+    def _draws(self) -> np.ndarray:
+        drawn = self.forest.sample(_DRAWS_FOR_ENTROPY, random_state=0)
+        return self.forest.schema_.encode(drawn)
 
     @cached_property
     def _splits_on_others(self) -> bool:
@@ -208,4 +248,15 @@ def held_out_measure(
         random_state=int(rng.integers(2**32)),
     )
     sibling.fit_encoded(forest.schema_, matrix[seen], quiet=True)  # the forest itself has warned already
-    return np.sort(measure(sibling, matrix[held_out][:, :n_features], kind))
+    rows = matrix[held_out, :n_features]
+    known = _seen_levels(forest, rows, matrix[seen, :n_features])
+    return np.sort(Plausibility(sibling, n_features, kind, np.empty(0)).of_known_cells(rows, known))
+
+
+def _seen_levels(forest: AdversarialRandomForest, rows: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Which cells of rows are numbers, gaps or levels that some of the seen rows have."""
+    known = np.ones(rows.shape, np.bool_)
+    for j, column in enumerate(forest.schema_.columns[: rows.shape[1]]):
+        if not column.is_number:
+            known[:, j] = np.isnan(rows[:, j]) | np.isin(rows[:, j], seen[:, j])
+    return known

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from countarfactuals import MISSING
-from countarfactuals.arf.density import tree_log_density
 from countarfactuals.arf.evidence import Evidence
+from countarfactuals.arf.walk import tree_log_weights
 
 from . import twins
 from .twins import LEVELS, NUMBERS, fit, fitted, mixed, pieces_of, quadrature, two_sines
@@ -157,9 +157,9 @@ def test_interval_of_integers_counts_the_integers_in_it():
 def test_the_mixture_is_the_mean_over_trees():
     arf = fitted("mixed")
     rows = Evidence.points(arf.schema_.encode(mixed()), arf.leaves_.missing_of >= 0)
-    trees = tree_log_density(arf.forest_, arf.leaves_, rows)
-    assert trees.shape == (len(mixed()), arf.forest_.n_trees)
-    np.testing.assert_allclose(logsumexp(trees, axis=1) - np.log(arf.forest_.n_trees), arf.score_samples(mixed()))
+    trees = tree_log_weights(arf.forest_, arf.leaves_, rows) + np.log(arf.forest_.n_trees)
+    assert trees.shape == (arf.forest_.n_trees, len(mixed()))
+    np.testing.assert_allclose(logsumexp(trees, axis=0) - np.log(arf.forest_.n_trees), arf.score_samples(mixed()))
 
 
 def test_chain_rule_for_points():

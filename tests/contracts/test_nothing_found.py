@@ -152,12 +152,10 @@ def test_what_no_real_row_has_is_said_to_extrapolate(method: Method):
 
 @every_method
 def test_too_plausible_to_be_found(method: Method):
-    explainer = classifier(method.name, min_plausibility=1.0)
-    result = explainer.explain(POOR)
-    if result.status == "found":
-        assert (result.typicality == 1).all()
-    else:
-        assert "min_plausibility" in check_empty(result, method)
+    """Rich people with large debts do not exist: whoever has both is less plausible than half of the real rows."""
+    explainer = BY_NAME[method.name].make(sum_of_both, max_evaluations=200, min_plausibility=0.5).fit(X)
+    result = explainer.explain(POOR, Target(above=14.0))
+    assert "min_plausibility" in check_empty(result, method)
 
 
 @every_method
@@ -219,3 +217,13 @@ def test_a_batch_without_a_single_counterfactual(method: Method):
     assert len(batch.to_frame(objectives=True)) == 0
     assert batch.summary()["n_found"].tolist() == [0, 0, 0]
     assert all("fixed: income" in result.diagnosis.text(result) for result in batch)
+
+
+@every_method
+def test_a_row_unlike_the_data_is_noted(method: Method):
+    explainer = classifier(method.name)
+    assert not explainer.explain(POOR).notes
+    beyond = explainer.explain(POOR.assign(debt=99.5)).notes
+    assert beyond == ("'debt' is 99.5, beyond all real rows, which have 0.0 to 10.0.",)
+    (gap,) = explainer.explain(POOR.assign(debt=np.nan)).notes
+    assert gap == "'debt' is missing, as in no real row: it counts as an average value in the plausibility."

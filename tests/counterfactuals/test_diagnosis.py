@@ -193,8 +193,8 @@ def test_sentences_are_found_for_every_constraint_there_is() -> None:
         (Diagnosis(9, 9, n_real=2), "such as ARF or NICE, or more", "such as --method arf or --method nice, or a"),
         (
             Diagnosis(9, 3, lifting={"max_changed": 1}),
-            "relax “At most 3 features may change”, or",
-            "relax “At most 3 features may change” (--max-changed), or",
+            "relax “At most 3 features may change”, another method, such as ARF or NICE, or",
+            "relax “At most 3 features may change” (--max-changed), another method, such as --method arf or",
         ),
     ],
 )

@@ -166,6 +166,7 @@ def test_filter_by_each_condition() -> None:
     assert kept(real_rows=False) == [every[0], *every[2:]]
     assert kept(where=lambda frame: (frame["age"] == 30) & (frame["proximity"] < 0.25)) == every[:1]
     assert kept(where=lambda frame: frame["savings"].astype("Float64") > 100) == [every[1]]
+    assert kept(where=lambda frame: frame[::-1]["age"] == 30) == kept(where=lambda frame: frame["age"] == 30)
     assert kept(max_changed=2, min_typicality=0.6) == [every[3]]
 
 

@@ -46,11 +46,29 @@ def test_seeds_are_the_other_ones_unless_given():
     [
         ({"classes": ("no", "yes")}, "another 'classes'"),
         ({"classes": CLASSES, "measure": "density"}, "measure='median'"),
+        ({"classes": CLASSES, "preset": "paper"}, "preset='paper'"),
     ],
 )
 def test_what_does_not_go_together_is_refused(settings, message):
     with pytest.raises(ParameterError, match=message):
         ARFExplainer(model, **settings).fit_like(fitted())
+
+
+def test_the_papers_preset_needs_trees_that_split_on_scores():
+    other = ARFExplainer(model, classes=CLASSES, measure="density", density=FOREST, random_state=1).fit(X)
+    with pytest.raises(ParameterError, match="splits on scores"):
+        ARFExplainer(model, classes=CLASSES, preset="paper").fit_like(other)
+    published = ARFExplainer(model, classes=CLASSES, preset="paper", density=FOREST, random_state=1).fit(X)
+    again = ARFExplainer(model, classes=CLASSES, preset="paper").fit_like(published)
+    assert again.background_ is published.background_
+
+
+def test_a_fitted_forest_of_ones_own_is_not_passed_over():
+    own = ARFExplainer(model, classes=CLASSES, density=FOREST, random_state=2).fit(X).background_.plausibility.forest
+    with pytest.raises(ParameterError, match="learned another one"):
+        ARFExplainer(model, classes=CLASSES, density=own).fit_like(fitted())
+    with_own = ARFExplainer(model, classes=CLASSES, density=own).fit(X)
+    assert ARFExplainer(model, classes=CLASSES, density=own).fit_like(with_own).background_ is with_own.background_
 
 
 def test_another_model_and_an_unfitted_explainer_are_refused():

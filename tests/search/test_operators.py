@@ -13,10 +13,9 @@ from scipy import stats
 
 from countarfactuals.objectives import changed
 from countarfactuals.search import (
+    beyond,
     gaussian_mutation,
-    in_some_rows,
     level_mutation,
-    limit_changes,
     reset,
     sbx,
     uniform_mutation,
@@ -147,20 +146,35 @@ def test_level_mutation_makes_only_allowed_cells(table: Table, probability: floa
         assert not drawn.any()
 
 
+def limited(rows: np.ndarray, x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    return reset(rows, x, beyond(changed(rows, x), most, np.arange(len(x)), rng))
+
+
 @given(tables(), st.integers(0, 6))
 def test_changes_are_limited(table: Table, most: int) -> None:
-    rows = limit_changes(table.rows, table.x, most, table.rng)
+    rows = limited(table.rows, table.x, most, table.rng)
     before = changed(table.rows, table.x).sum(axis=1)
     assert (changed(rows, table.x).sum(axis=1) == np.minimum(before, most)).all()
     assert (same(rows, table.rows) | same(rows, table.x)).all()
 
 
+@given(tables(), st.integers(0, 4))
+def test_units_are_put_back_as_a_whole(table: Table, most: int) -> None:
+    differs = changed(table.rows, table.x)
+    unit = np.array([0, 0, 2, 2, 4])
+    cells = beyond(differs, most, unit, table.rng)
+    assert ((differs & ~cells).sum(axis=1) <= most).all()
+    assert not (cells & ~differs).any()
+    for k in np.unique(unit):
+        of_unit = cells[:, unit == k] == differs[:, unit == k]
+        assert (of_unit.all(axis=1) | ~cells[:, unit == k].any(axis=1)).all()
+
+
 @given(tables())
 def test_reset_cells_are_those_of_x(table: Table) -> None:
-    rows = reset(table.rows, table.x, 0.5, table.rng)
-    assert (same(rows, table.rows) | same(rows, table.x)).all()
-    assert same(reset(table.rows, table.x, 0.0, table.rng), table.rows).all()
-    assert same(reset(table.rows, table.x, 1.0, table.rng), table.x).all()
+    cells = table.rng.random(table.rows.shape) < 0.5
+    rows = reset(table.rows, table.x, cells)
+    assert same(rows, np.where(cells, table.x, table.rows)).all()
 
 
 @given(tables())
@@ -171,7 +185,7 @@ def test_the_same_generator_gives_the_same_rows(table: Table) -> None:
         a, _ = sbx(table.rows, table.others, *limits, 0.7, 2.0, is_real=table.is_real, step=table.step, rng=rng)
         a = gaussian_mutation(a, table.sd, *limits, table.step, 0.7, rng)
         a = level_mutation(a, table.levels, 0.7, rng)
-        return limit_changes(reset(a, table.x, 0.4, rng), table.x, 2, rng)
+        return limited(a, table.x, 2, rng)
 
     assert everything(5).tobytes() == everything(5).tobytes()
 
@@ -226,7 +240,7 @@ def test_features_are_recombined_as_often_as_is_said() -> None:
     n, rng = 20_000, np.random.default_rng(3)
     no_limits = np.full(2, INF)
     parents = np.zeros((n, 2)), np.ones((n, 2))
-    probability = in_some_rows(n, 0.71, 0.62, rng)
+    probability = np.where(rng.random((n, 1)) < 0.71, 0.62, 0.0)
     a, _ = sbx(
         *parents, -no_limits, no_limits, probability, 2.0, is_real=np.array([True, False]), step=np.zeros(2), rng=rng
     )
@@ -305,7 +319,7 @@ def test_allowed_levels_are_drawn_alike() -> None:
 
 
 def test_every_change_is_as_likely_taken_back() -> None:
-    rows = limit_changes(np.ones((9000, 4)), np.array([0.0, 0.0, 1.0, 0.0]), 2, np.random.default_rng(6))
+    rows = limited(np.ones((9000, 4)), np.array([0.0, 0.0, 1.0, 0.0]), 2, np.random.default_rng(6))
     assert rows.mean(axis=0) == pytest.approx([2 / 3, 2 / 3, 1.0, 2 / 3], abs=0.02)
 
 

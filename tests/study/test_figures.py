@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.integrate import trapezoid
 
 pytest.importorskip("matplotlib")
 
@@ -42,12 +43,14 @@ def test_median_surface_without_enough_points_is_empty() -> None:
     assert len(median_surface(np.empty((0, 2)), np.empty(0, int), 3).first) == 0
     # a true density of 0 attains nothing
     assert len(median_surface(np.array([[0.1, np.inf]]), np.array([1]), 1).first) == 0
+    impossible = np.array([[0.1, 1.0], [0.1, np.inf], [0.2, np.inf]])
+    assert len(median_surface(impossible, np.array([1, 2, 3]), 3).first) == 0
 
 
 def test_reflected_density_integrates_to_one() -> None:
     values = np.concatenate([np.ones(20), np.random.default_rng(1).uniform(-1, 1, 60), [-1.0]])
     grid = np.linspace(-1, 1, 4001)
-    assert np.trapezoid(reflected_density(values, grid), grid) == pytest.approx(1.0, abs=1e-3)
+    assert trapezoid(reflected_density(values, grid), grid) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_boxes_show_rows_or_instances() -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from countarfactuals.exceptions import StorageError
+from countarfactuals.files import unfinished_beside
 from countarfactuals.study.store import (
     Store,
     finished_folder,
@@ -97,7 +98,7 @@ def test_a_folder_that_is_no_study_is_refused_and_left_alone(tmp_path: Path, nam
 
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_study_killed_at_its_very_start_can_begin_again(tmp_path: Path, resume: bool) -> None:
-    put(tmp_path, ".123.design.json")
+    put(tmp_path, ".design.json.123.unfinished")
     store = Store(tmp_path)
     store.begin({"seed": 1}, resume=resume)
     store.sweep()
@@ -114,27 +115,36 @@ def test_a_foreign_design_is_no_study(tmp_path: Path, content: str) -> None:
         Store(tmp_path / "design.json").begin({"seed": 1}, resume=True)
 
 
+def unfinished(path: str) -> str:
+    """What a process writes to before the file is complete."""
+    return unfinished_beside(Path(path)).as_posix()
+
+
 def test_sweep_removes_only_what_is_unfinished(tmp_path: Path) -> None:
     ours = [
-        *(".1.design.json", ".22.summary.csv", ".3.report.html", ".4.counterfactuals.parquet", ".5.trade_off.csv"),
-        *("figures/.6.boxes.png", "figures/.6.pairs_bn_20.pdf", "data/.7.bn_5/data.csv", "data/.7.cassini/sub/file"),
-        *("work/bn_5/.8.forest.json", "work/bn_5/forest.npz.77.unfinished", "work/bn_5/arf/.9.fit.json"),
-        *("work/two_sines/mocctree/.10.001.parquet", "work/bn_5/nice/.10.1000.parquet"),
+        *(unfinished(f"{name}") for name in ("design.json", "summary.csv", "report.html", "counterfactuals.parquet")),
+        *map(unfinished, ("trade_off.csv", "figures/boxes.png", "figures/pairs_bn_20.pdf")),
+        *(f"{unfinished('data/bn_5')}/data.csv", f"{unfinished('data/cassini')}/sub/file"),
+        *map(unfinished, ("work/bn_5/forest.json", "work/bn_5/forest.npz", "work/bn_5/arf/fit.json")),
+        *map(unfinished, ("work/two_sines/mocctree/001.parquet", "work/bn_5/nice/1000.parquet")),
     ]
     others = [
-        *(*FOREIGN, ".2024.thesis.csv", ".a1.summary.csv", ".1.summary.csv.bak", "notes/.1.summary.csv", ".hidden"),
-        *("figures/.6.mine.png", "data/.7.mine/data.csv", "data/.2024.backup/bn_5/x", "work/bn_5/.1.summary.csv"),
-        *("work/bn_5/arf/.10.01.parquet", "work/mine/arf/.10.001.parquet", "forest.npz.77.unfinished"),
-        *("work/bn_5/arf/001.parquet", "work/bn_5/arf/fit.json", "summary.csv", ".1.findings.csv/thesis.tex"),
+        *(*FOREIGN, ".hidden", ".1.summary.csv", ".summary.csv.a1.unfinished", "summary.csv.1.unfinished"),
+        *(f"{unfinished('summary.csv')}.bak", "summary.csv", "work/bn_5/arf/001.parquet", "work/bn_5/arf/fit.json"),
+        *map(unfinished, ("thesis.csv", "notes/summary.csv", "figures/mine.png", "work/bn_5/summary.csv")),
+        *map(unfinished, ("forest.npz", "work/bn_5/arf/01.parquet", "work/mine/arf/001.parquet")),
+        *(f"{unfinished('data/mine')}/data.csv", f"{unfinished('data/backup')}/bn_5/x"),
+        f"{unfinished('per_instance.csv')}/thesis.tex",
     ]
     put(tmp_path, *ours, *others)
-    (tmp_path / ".11.findings.csv").unlink(missing_ok=True)
-    (tmp_path / ".11.findings.csv").symlink_to(tmp_path / "summary.csv")
-    (tmp_path / "data" / ".12.bn_10").symlink_to(tmp_path / "notes")
+    links = {unfinished("findings.csv"): "summary.csv", unfinished("data/bn_10"): "notes"}
+    for link, target in links.items():
+        (tmp_path / link).symlink_to(tmp_path / target)
     Store(tmp_path).sweep()
     assert files(tmp_path) >= set(others)
     assert not files(tmp_path) & set(ours)
-    assert not (tmp_path / "data" / ".7.bn_5").exists()
+    assert not (tmp_path / unfinished("data/bn_5")).exists()
+    assert all((tmp_path / link).is_symlink() for link in links)
     Store(tmp_path / "absent").sweep()
 
 

@@ -6,8 +6,6 @@ joint and marginal densities, and log p(a | b) = log p(a, b) − log p(b).
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
@@ -22,22 +20,9 @@ _BLOCK = 1024  # conditions per task: many share one reading of the leaves, few 
 
 def log_density(forest: Forest, leaves: LeafTable, evidence: Evidence, n_jobs: int | None = None) -> np.ndarray:
     """Log probability (or density of the point parts) of each condition: the mixture over all trees."""
-    return _in_blocks(forest, leaves, evidence, n_jobs, mixture=True)
-
-
-def tree_log_density(forest: Forest, leaves: LeafTable, evidence: Evidence, n_jobs: int | None = None) -> np.ndarray:
-    """Log density of each condition by each tree on its own, (conditions, trees)."""
-    return _in_blocks(forest, leaves, evidence, n_jobs, mixture=False)
-
-
-def _in_blocks(
-    forest: Forest, leaves: LeafTable, evidence: Evidence, n_jobs: int | None, *, mixture: bool
-) -> np.ndarray:
-    log_trees = math.log(forest.n_trees)
 
     def block(start: int) -> np.ndarray:
-        per_tree = tree_log_weights(forest, leaves, evidence.rows(slice(start, start + _BLOCK)))
-        return log_sum_columns(per_tree) if mixture else per_tree.T + log_trees
+        return log_sum_columns(tree_log_weights(forest, leaves, evidence.rows(slice(start, start + _BLOCK))))
 
     starts = range(0, max(len(evidence.kind), 1), _BLOCK)
     if effective_n_jobs(n_jobs) == 1 or len(starts) == 1:

@@ -1,6 +1,6 @@
 """`countarfactuals fit`: from a table and a model to a folder that `explain` takes.
 
-1. Read the table; the outcome's column is no feature.
+1. Read the table; the outcome's column is no feature. Say which features name rows (see `identifiers`).
 2. Train a model, or load the user's.
 3. Fit the explainer to the features, with the order of levels that the user tells.
 4. Write the folder, with the units that sentences shall have.
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from countarfactuals.arf import AdversarialRandomForest
-from countarfactuals.cli import folder, models
+from countarfactuals.cli import folder, identifiers, models
 from countarfactuals.cli.arguments import add_reading, check_jobs, dialect_of, note
 from countarfactuals.cli.columns import ROWS, Orders, add_words, orders_of, stored, units_of
 from countarfactuals.cli.tables import read_training, shown
@@ -99,6 +99,7 @@ def run(options: argparse.Namespace) -> int:
     given = None if options.model == AUTO else models.load(options.model, trusted=options.trust_model)
     dialect = dialect_of(options)
     X, y = read_training(options.data, dialect, note, outcome=options.outcome, drop=options.drop)
+    identifiers.tell(X, dialect, note)
     units = units_of(options.unit, [str(name) for name in X.columns], options.outcome)
     orders = orders_of(options.ordered, X)
     if given is None:

@@ -44,7 +44,7 @@ def refuse_or_tell(name: str, cells: Sequence[str], say: Callable[[str], None], 
     """
     if len(cells) < 2:
         return False
-    if all(_DATES.fullmatch(cell) for cell in cells):
+    if are_dates(cells):
         say(
             f"column {name!r} looks like dates, such as {cells[0]!r}, and is read as text, each of them a level of its "
             f"own. Turn it into a number, e.g. the days since a fixed date{advice and ','}{advice}."
@@ -64,6 +64,11 @@ def refuse_or_tell(name: str, cells: Sequence[str], say: Callable[[str], None], 
         f"write {how_to_mend}."
     )
     return True
+
+
+def are_dates(cells: Sequence[str]) -> bool:
+    """Whether all cells are dates with the names of their months, or months of years."""
+    return all(_DATES.fullmatch(cell) for cell in cells)
 
 
 def _amounts(name: str, cells: Sequence[str]) -> tuple[str, str, bool] | None:

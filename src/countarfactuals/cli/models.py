@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 import textwrap
 import zipfile
@@ -39,6 +38,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from countarfactuals.cli.wishes import as_option
 from countarfactuals.exceptions import DataError, MissingDependencyError, ModelError, listed
 from countarfactuals.schema import Kind, Schema
 
@@ -315,7 +315,7 @@ def mismatch(model: Any, X: pd.DataFrame) -> str:
         absent, extra = [name for name in names if name not in known], [name for name in given if name not in known]
         lacking = f"It was trained on {listed(absent)}, which the data lacks or --drop leaves out."
         them = "it" if len(extra) == 1 else "them"
-        beyond = f"It was not trained on {listed(extra)}. Leave {them} out: --drop {_as_option(extra)}"
+        beyond = f"It was not trained on {listed(extra)}. Leave {them} out: --drop {as_option(extra)}"
         return " ".join([lacking] * bool(absent) + [beyond] * bool(extra))
     n_taken = len(names) or getattr(model, "n_features_in_", len(given))
     if n_taken == len(given):
@@ -334,7 +334,3 @@ def _columns_of(model: Any) -> list[str]:
         if names is not None and not isinstance(names, str):
             return [str(name) for name in names]
     return []
-
-
-def _as_option(names: Sequence[str]) -> str:
-    return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in names))

@@ -1,7 +1,7 @@
 """A CSV file as cells of text, and what the cells of a column are.
 
-1. `read_cells` reads every cell as text. All lines must have as many cells as the header; a column without a name is
-   left out, and said to be.
+1. `read_cells` reads every cell as text. All lines must have as many cells as the header, or else the delimiter may be
+   another (see `delimiter`); a column without a name is left out, and said to be.
 2. `infer` tells what a column holds by all its cells that are not missing, and turns them into it:
 
    | cells | column |
@@ -22,12 +22,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from countarfactuals.cli import lookalikes
+from countarfactuals.cli import delimiter, lookalikes
 from countarfactuals.exceptions import DataError, did_you_mean, listed
 from countarfactuals.schema import Column, Kind
 from countarfactuals.schema.column import LARGEST_INTEGER, integer_too_large
@@ -41,8 +42,7 @@ _DATES = (
     re.compile(r"\d{1,2}([-/.])\d{1,2}\1(\d{4}|\d{2})([ T]\d{1,2}:\d{2}.*)?"),
 )
 _BOOLEANS = {"true": True, "false": False}
-_OTHER_DELIMITERS = {";": ";", "\t": "tab", "|": "|", ",": ","}
-_MOSTLY = 0.9  # share of numbers from which the other cells of a column look like slips
+MOSTLY = 0.9  # share of numbers from which the other cells of a column look like slips
 
 Say = Callable[[str], None]
 
@@ -76,29 +76,10 @@ class Cells:
 
 def read_cells(lines: Iterable[str], source: str, dialect: Dialect, say: Say) -> Cells:
     """The cells of a file; `say` is told what is left out."""
-    reader = csv.reader(_without_nul(lines, source), delimiter=dialect.delimiter, skipinitialspace=True, strict=True)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        rows = [(reader.line_num, cells) for cells in reader if cells]
-    except csv.Error as error:
-        raise DataError(f"{source} is no readable CSV file, in line {reader.line_num}: {error}.") from error
-    except UnicodeError as error:
-        raise DataError(
-            f"{source} is not written in {dialect.encoding} ({error}). Name its encoding, e.g. --encoding latin-1."
-        ) from error
-    _check_header(header, source, dialect)
-    for line, cells in rows:
-        if len(cells) != len(header):
-            raise DataError(
-                f"{source} has {counted(len(cells), 'cell')} in line {line}, but {counted(len(header), 'column')}. "
-                "Mend the line; a cell that holds the delimiter must be in quotes."
-            )
-    if not rows:
-        raise DataError(f"{source} has a header but no rows. Give a file with at least one row.")
+    header, rows = _header_and_rows(lines, source, dialect, say)
     missing = {"", *dialect.missing}
     columns = {}
-    by_column = zip(*(cells for _, cells in rows), strict=True)
-    for number, (name, column) in enumerate(zip(header, by_column, strict=True)):
+    for number, (name, column) in enumerate(zip(header, zip(*rows, strict=True), strict=True)):
         if name:
             columns[name] = [None if cell.strip() in missing else cell.strip() for cell in column]
         else:
@@ -106,25 +87,60 @@ def read_cells(lines: Iterable[str], source: str, dialect: Dialect, say: Say) ->
     return Cells(source, columns, len(rows))
 
 
-def _without_nul(lines: Iterable[str], source: str) -> Iterator[str]:
-    for number, line in enumerate(lines, start=1):
-        if "\0" in line:
-            raise DataError(
-                f"{source} holds NUL bytes, first in line {number}, so it is damaged, no text, or written in another "
-                "encoding. Write it again, or name its encoding, e.g. --encoding utf-16-le."
-            )
-        yield line
+def _header_and_rows(
+    lines: Iterable[str], source: str, dialect: Dialect, say: Say
+) -> tuple[list[str], list[list[str]]]:
+    """The names in the first line and at least one row below, each with as many cells."""
+    readable = _readable(lines, source, dialect)
+    first = list(islice(readable, delimiter.N_FIRST))
+    reader = csv.reader(chain(first, readable), delimiter=dialect.delimiter, skipinitialspace=True, strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        rows = [(reader.line_num, cells) for cells in reader if cells]
+    except csv.Error as error:
+        got = f"{source} is no readable CSV file, in line {reader.line_num}"
+        raise _misfit(got, f": {error}.", first, dialect) from error
+    _check_header(header, source, dialect)
+    for line, cells in rows:
+        if len(cells) != len(header):
+            got = f"{source} has {counted(len(cells), 'cell')} in line {line}, but {counted(len(header), 'column')}"
+            raise _misfit(got, ". Mend the line; a cell that holds the delimiter must be in quotes.", first, dialect)
+    if not rows:
+        raise DataError(f"{source} has a header but no rows. Give a file with at least one row.")
+    if sign := delimiter.other(first, dialect.delimiter, at_least=len(header)):
+        say(f"{source} has the columns {listed(header)}; perhaps {delimiter.divided(sign, dialect.delimiter)}")
+    return header, [cells for _, cells in rows]
+
+
+def _misfit(got: str, otherwise: str, first: Sequence[str], dialect: Dialect) -> DataError:
+    """The error of a file whose lines do not fit; another delimiter that fits its first lines is the reason."""
+    sign = delimiter.other(first, dialect.delimiter)
+    return DataError(f"{got}: {delimiter.divided(sign, dialect.delimiter)}" if sign else f"{got}{otherwise}")
+
+
+def _readable(lines: Iterable[str], source: str, dialect: Dialect) -> Iterator[str]:
+    """The lines, as long as they are text in the right encoding."""
+    try:
+        for number, line in enumerate(lines, start=1):
+            if "\0" in line:
+                raise DataError(
+                    f"{source} holds NUL bytes, first in line {number}, so it is damaged, no text, or written in "
+                    "another encoding. Write it again, or name its encoding, e.g. --encoding utf-16-le."
+                )
+            yield line
+    except UnicodeError as error:
+        raise DataError(
+            f"{source} is not written in {dialect.encoding} ({error}). Name its encoding, e.g. --encoding latin-1."
+        ) from error
 
 
 def _check_header(header: Sequence[str], source: str, dialect: Dialect) -> None:
     if not any(header):
         raise DataError(f"{source} is empty. Give a CSV file with the columns' names in its first line.")
-    others = [sign for sign in _OTHER_DELIMITERS if sign != dialect.delimiter and sign in header[0]]
+    others = [sign for sign in delimiter.NAMES if sign != dialect.delimiter and sign in header[0]]
     if len(header) == 1 and others:
-        shown = _OTHER_DELIMITERS[others[0]]
         raise DataError(
-            f"{source} has one column only, named {header[0]!r}: its cells are divided by {shown!r}, not by "
-            f"{_OTHER_DELIMITERS.get(dialect.delimiter, dialect.delimiter)!r}. Pass --delimiter '{shown}'."
+            f"{source} has one column only, named {header[0]!r}: {delimiter.divided(others[0], dialect.delimiter)}"
         )
     double = [name for name, count in Counter(header).items() if count > 1 and name]
     if double:
@@ -143,7 +159,7 @@ def infer(name: str, cells: Sequence[str | None], dialect: Dialect, say: Say, *,
     plain = [_with_point(cell, dialect) for cell in distinct]
     if all(_INTEGER.fullmatch(cell) for cell in plain):
         return _integers(name, codes, plain)
-    numbers = [bool(_NUMBER.fullmatch(cell)) for cell in plain]
+    numbers = [is_number(cell, dialect) for cell in distinct]
     if all(numbers) and not any(_has_leading_zero(cell) for cell in plain):
         return _series(codes, [float(cell) for cell in plain], "float64", "float64")
     if any(all(form.fullmatch(cell) for cell in distinct) for form in _DATES):
@@ -190,6 +206,11 @@ def _with_point(cell: str, dialect: Dialect) -> str:
     return cell
 
 
+def is_number(cell: str, dialect: Dialect) -> bool:
+    """Whether a cell reads as a number; leading zeros do no harm."""
+    return _NUMBER.fullmatch(_with_point(cell, dialect)) is not None
+
+
 def _has_leading_zero(cell: str) -> bool:
     """Whether this is a code such as 0123, and not a number."""
     return re.match(r"[+-]?0\d", cell) is not None
@@ -202,15 +223,10 @@ def _tell_of_text(name: str, distinct: list[str], numbers: list[bool], codes: np
     n_others = int(counts[~np.array(numbers)].sum())
     if not others:
         say(f"column {name!r} is read as text, as cells such as {_zeros(distinct)!r} have leading zeros.")
-    elif n_known - n_others >= _MOSTLY * n_known:
+    elif n_known - n_others >= MOSTLY * n_known:
         say(
             f"column {name!r} is read as text, as {n_others} of {n_known} cells are no numbers: {listed(others, 3)}. "
             f"If they mean missing, pass --missing {others[0]!r}."
-        )
-    elif len(distinct) == n_known > 20:
-        say(
-            f"column {name!r} has another text in every row. If it is a name or an identifier, leave it out: "
-            f"--drop {name}."
         )
 
 

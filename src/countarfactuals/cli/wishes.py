@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import csv
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,6 +43,15 @@ def names(text: str) -> tuple[str, ...]:
     if not parts or not all(parts):
         raise argparse.ArgumentTypeError(f"needs names with commas between them, such as age,country; got {text!r}")
     return tuple(parts)
+
+
+def as_option(said: Sequence[str]) -> str:
+    """Names as a shell hands them to `names`.
+
+    >>> as_option(["age", "born in"])
+    "'age,born in'"
+    """
+    return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in said))
 
 
 def pair(text: str) -> tuple[float, float]:

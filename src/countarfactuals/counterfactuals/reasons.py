@@ -130,7 +130,9 @@ class _Said:
         helpful = _largest_first(one.lifting)
         if helpful:
             best = self._named(helpful[0][0], with_option=True)
-            return f"Try to lift or relax {best}, or choose a target that is easier to reach."
+            # few changes are a matter of the search as well: a method that goes step by step may find some
+            others = f", another method, such as {self._methods()}," if helpful[0][0].startswith("max_changed") else ","
+            return f"Try to lift or relax {best}{others} or choose a target that is easier to reach."
         if one.n_tried == 0 and one.is_spent:
             return f"Try {self._more()}: no row could be asked about."
         if one.n_tried == 0:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from countarfactuals.constraints.parts import in_order_of
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
 from countarfactuals.objectives import Gower, changed
 from countarfactuals.schema import Schema
@@ -112,7 +113,7 @@ def mask_of(where: Callable[[Any], Any], frame: Any, n: int) -> np.ndarray:
     if not callable(where):
         raise ParameterError(f"`where` must be a function of the frame, got {where!r}.")
     try:
-        said = where(frame)
+        said = in_order_of(frame, where(frame))
     except Exception as error:
         raise ParameterError(
             f"`where` failed on the frame of `to_frame(objectives=True)`: {type(error).__name__}: {error}"

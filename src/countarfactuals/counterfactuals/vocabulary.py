@@ -74,8 +74,7 @@ class Words:
     def written(self, value: Any) -> str:
         """A user's text inside a sentence; in quotes where it could be read as a part of the sentence."""
         text = one_line(value, _LONGEST)
-        is_plain = _PLAIN_WORDS.fullmatch(text) and " instead of " not in text and " and " not in text
-        return self.style.escape(text if is_plain else f"“{text}”")
+        return self.style.escape(text if _PLAIN_WORDS.fullmatch(text) else f"“{text}”")
 
     def strong(self, value: Any) -> str:
         """The same, emphasised."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import sys
 from dataclasses import dataclass
 from http.client import HTTPException
@@ -24,6 +23,7 @@ from urllib.request import urlopen
 import pandas as pd
 
 from countarfactuals.exceptions import DataError, StorageError, listed
+from countarfactuals.files import whole_file
 
 URL = "https://raw.githubusercontent.com/jldbc/coffee-quality-database/master/data/arabica_data_cleaned.csv"
 # Of the copy that comes with the paper's results. It has the length of the public file, and the same text in the parts
@@ -183,19 +183,14 @@ def _download(path: Path) -> bytes:
 
 
 def _store(path: Path, content: bytes) -> None:
-    """Written beside its place and moved there when complete, so that no reader meets half a file."""
-    unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(content)
-        unfinished.replace(path)
-    except OSError as error:
+        with whole_file(path) as unfinished:
+            unfinished.write_bytes(content)
+    except (OSError, StorageError) as error:
         raise StorageError(
             f"{str(path)!r} can not be written ({error}). Set the environment variable {CACHE} to a folder that can."
         ) from error
-    finally:
-        if unfinished.exists():
-            unfinished.unlink()
 
 
 def _sha256(content: bytes) -> str:

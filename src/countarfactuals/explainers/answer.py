@@ -16,10 +16,12 @@ import numpy as np
 
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals
+from countarfactuals.exceptions import listed
 from countarfactuals.explainers.diagnose import diagnose
 from countarfactuals.explainers.problem import Problem
 from countarfactuals.objectives import nondominated
 
+_MOST_BEYOND = 3  # columns that are told of
 _OBSERVED_NOTE = (
     "Judged by the observed outcome: the forest's own probability of it decides what counts as reached, not the model."
 )
@@ -106,7 +108,24 @@ def _notes(problem: Problem, outcome: str, n_found: int) -> tuple[str, ...]:
     notes = [_OBSERVED_NOTE] if outcome == "observed" else []
     if len(problem.background.with_outcome(problem.goal)) == 0:
         notes.append(f"No real row reaches the target: {'every' if n_found else 'any'} counterfactual extrapolates.")
-    return tuple(notes)
+    return (*notes, *_unlike_the_data(problem))
+
+
+def _unlike_the_data(problem: Problem) -> list[str]:
+    """What of x no row of the data has, which makes a model's word and a plausibility worth less."""
+    background, x = problem.background, problem.x
+    columns = background.schema.columns
+    never_missing = background.plausibility.forest.leaves_.missing_of[: len(x)] < 0
+    notes = []
+    if gaps := [columns[j].name for j in np.flatnonzero(np.isnan(x) & never_missing).tolist()]:
+        be, count = (
+            ("is", "it counts as an average value") if len(gaps) == 1 else ("are", "they count as average values")
+        )
+        notes.append(f"{listed(gaps, 3)} {be} missing, as in no real row: {count} in the plausibility.")
+    for j in np.flatnonzero((x < background.low) | (x > background.high)).tolist()[:_MOST_BEYOND]:
+        least, most, own = (columns[j].decode(value) for value in (background.low[j], background.high[j], x[j]))
+        notes.append(f"{columns[j].name!r} is {own}, beyond all real rows, which have {least} to {most}.")
+    return notes
 
 
 def _provenance(

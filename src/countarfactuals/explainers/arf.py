@@ -124,11 +124,14 @@ class ARFExplainer(Explainer):
 
     def fit_like(self, other: Explainer) -> Self:
         """As in `Explainer`; the paper's preset needs a background of the paper's preset."""
-        if self.preset == "paper" and other._fitted().plausibility.measure != "density":
-            raise ParameterError(
-                "preset='paper' judges by the density of small leaves, which the other explainer has not learned. Fit "
-                "the other one with preset='paper' too, or call `fit`."
-            )
+        if self.preset == "paper":
+            learned = other._fitted()
+            splits_on_scores = not set(learned.plausibility.forest.never_split) & set(learned.predictor.score_names)
+            if learned.plausibility.measure != "density" or not splits_on_scores:
+                raise ParameterError(
+                    "preset='paper' judges by the density of a forest that splits on scores, which the other explainer "
+                    "has not learned. Fit the other one with preset='paper' too, or call `fit`."
+                )
         return super().fit_like(other)
 
     def _default_forest(self) -> AdversarialRandomForest:

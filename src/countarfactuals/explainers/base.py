@@ -160,7 +160,8 @@ class Explainer(BaseEstimator):
     def fit_like(self, other: Explainer) -> Self:
         """Take over what another explainer has learned of data, model and forest; nothing is fitted anew.
 
-        Both must ask for the same model and outcome. Methods can be compared like this on one forest.
+        Both must ask for the same model and outcome. Methods can be compared like this on one forest; settings of an
+        unfitted `density` of this one are not used.
         """
         self._check_parameters()
         background = other._fitted()
@@ -171,6 +172,11 @@ class Explainer(BaseEstimator):
         if differing:
             raise ParameterError(
                 f"The other explainer has another {listed(differing)}. Make both with the same, or call `fit`."
+            )
+        if hasattr(self.density, "forest_") and self.density is not background.plausibility.forest:
+            raise ParameterError(
+                "density is a fitted forest, but the other explainer has learned another one. Leave density out, or "
+                "call `fit`."
             )
         if self.measure not in (None, background.plausibility.measure):
             raise ParameterError(

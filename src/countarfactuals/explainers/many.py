@@ -41,7 +41,7 @@ _LOADED: dict[str, Any] = {}
 _ROWS_ASKED = 5
 _AHEAD = 2  # rows that wait for each process, so that none idles while this one is busy
 # what libraries read for their number of threads: each process is to have its share of the cores
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 class Request(NamedTuple):
@@ -142,7 +142,7 @@ def _in_processes(request: Request, tasks: _Tasks, workers: int) -> Iterator[Ans
     with tempfile.TemporaryDirectory(prefix="countarfactuals-") as folder:
         path = str(Path(folder) / "request")
         Path(path).write_bytes(_pickled(request))
-        executor = get_reusable_executor(workers - 1, env=dict.fromkeys(_THREADS, str(n_threads)))
+        executor = get_reusable_executor(workers - 1, env=dict.fromkeys(THREADS, str(n_threads)))
         sent: set[Any] = set()
         try:
             with threadpool_limits(n_threads):

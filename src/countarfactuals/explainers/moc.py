@@ -33,7 +33,7 @@ from countarfactuals.explainers.mutation import ByForest, ByTrees, Independent, 
 from countarfactuals.explainers.problem import Cost, GiveUp, Objective, Problem
 from countarfactuals.explainers.space import Space
 from countarfactuals.parameters import RandomState, check_choice, check_float, check_int
-from countarfactuals.search import Evolution, evolve, sbx
+from countarfactuals.search import Evolution, evolve, reset, sbx
 
 _METHODS = {"independent": "moc", "ctree": "mocctree", "arf": "mocarf"}
 _ETA = 20.0  # how near recombined real numbers stay to those of their parents
@@ -318,7 +318,7 @@ class _Variation:
     def __call__(self, parents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         settings, space = self.settings, self.space
         rows = self._recombined(parents[0::2], parents[1::2], rng)
-        rows = np.where(space.chosen(len(rows), settings.p_reset, rng), space.x, rows)
+        rows = reset(rows, space.x, space.chosen(len(rows), settings.p_reset, rng))
         some = rng.random((len(rows), 1)) < settings.p_mutation
         rows = self.mutation(rows, space.chosen(len(rows), self.p_feature, rng) & some)
         return candidates(self.problem, rows)
@@ -340,7 +340,7 @@ def history(problem: Problem, evolution: Evolution) -> dict[str, Any]:
     user's own distance and objectives run from 0 to 1 over all rows evaluated.
     """
     names = ("validity", *problem.objective_names)
-    past = [evolution.objectives[population] for population in evolution.populations]
+    past = evolution.past
     rows, scores = problem.ledger()
     good = problem.is_counterfactual(rows, scores)
     n_before = len(rows) - len(evolution.rows)  # the ledger begins with what was evaluated before the evolution

@@ -24,7 +24,7 @@ from countarfactuals.explainers.problem import Problem
 from countarfactuals.explainers.proposals import draws, outcome_shares, too_many, trees_of_turn, weighed_leaves
 from countarfactuals.explainers.space import Space
 from countarfactuals.objectives import changed
-from countarfactuals.search import gaussian_mutation, level_mutation, uniform_mutation
+from countarfactuals.search import gaussian_mutation, level_mutation, reset, uniform_mutation
 
 _SHARE_OF_TREES, _FEWEST_TREES = 0.1, 10  # that a generation draws from
 
@@ -80,8 +80,8 @@ class ByForest:
 
     def __call__(self, rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """The rows with the chosen cells mutated; rows that the forest holds for impossible are left out."""
-        beyond = too_many(self.problem, changed(rows, self.space.x) | chosen)
-        rows, chosen = np.where(beyond, self.space.x, rows), chosen & ~beyond
+        taken_back = too_many(self.problem, changed(rows, self.space.x) | chosen)
+        rows, chosen = reset(rows, self.space.x, taken_back), chosen & ~taken_back
         mutated = chosen.any(axis=1)
         trees = trees_of_turn(self.problem, self.n_calls, _SHARE_OF_TREES, _FEWEST_TREES)
         self.n_calls += 1

@@ -15,9 +15,10 @@
 
    Equal rewards are told apart by d, for plausibility by a. Steps to rows that violate constraints are made only where
    there are no others, and never one beyond `max_changed`.
-4. With `finish_early` the first counterfactual of the path is the result. Otherwise the path goes on to its end, and
-   all counterfactuals that were met on the way are.
-5. A path without any counterfactual, as constraints may leave it, is followed by one to the next real row.
+4. With `finish_early` the first counterfactual of the path is the result; of a path without one, as constraints may
+   leave it, the first that was met beside it. Otherwise the path goes on to its end, and all counterfactuals that were
+   met on the way are.
+5. If none was met at all, a path to the next real row follows.
 
 f is the score of a class that is wanted as such, and minus the distance to the goal if a range is wanted.
 """
@@ -60,7 +61,7 @@ class NICEExplainer(Explainer):
     reward : "sparsity", "proximity" or "plausibility"
         What a step is chosen by.
     finish_early : bool
-        Whether the first counterfactual of the path is the result, or all that are met up to the real row.
+        Whether one counterfactual is the result, the first of the path, or all that are met up to the real row.
     only_correct : bool
         Whether the real row must be one whose class the model predicts correctly; needs `fit(X, y)`.
     n_neighbours : int
@@ -173,7 +174,7 @@ class NICEExplainer(Explainer):
                 continue
             path = self._path(problem, end)
             if problem.found:
-                return _place_of_last(problem, path) if self.finish_early else None
+                return _place_of_one(problem, path) if self.finish_early else None
         return None
 
     def _correct(self) -> np.ndarray:
@@ -254,14 +255,18 @@ def _options(problem: Problem, row: np.ndarray, end: np.ndarray) -> np.ndarray:
     return options[hold] if hold.any() else options
 
 
-def _place_of_last(problem: Problem, path: list[np.ndarray]) -> np.ndarray | None:
-    """Place in the ledger of the path's last row if it is a counterfactual; None if the budget ended before one."""
+def _place_of_one(problem: Problem, path: list[np.ndarray]) -> np.ndarray:
+    """Place in the ledger of the path's last row if it is a counterfactual, else of the first that was met beside it.
+
+    Constraints, or the budget, may keep a path from every counterfactual that it passes.
+    """
     rows, scores = problem.ledger()
+    good = problem.is_counterfactual(rows, scores)
     for row in path[-1:]:
-        place = np.flatnonzero(~changed(rows, row).any(axis=1))
-        if problem.is_counterfactual(rows[place], scores[place]).all():
+        place = np.flatnonzero(good & ~changed(rows, row).any(axis=1))
+        if len(place):
             return place
-    return None
+    return np.flatnonzero(good)[:1]
 
 
 def _is_correct(background: Background, y: Any) -> np.ndarray:

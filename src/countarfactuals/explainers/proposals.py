@@ -24,6 +24,7 @@ from countarfactuals.constraints import Limits
 from countarfactuals.constraints.parts import ExactlyOne
 from countarfactuals.explainers.problem import Problem
 from countarfactuals.objectives import changed
+from countarfactuals.search import beyond, reset
 
 _NEGLIGIBLE = 1e-6  # share of the outcome in a leaf beside the largest
 
@@ -123,20 +124,12 @@ def _freedom(problem: Problem, leaves: LeafTable, j: int) -> tuple[int, list[tup
 def admissible(problem: Problem, rows: np.ndarray) -> np.ndarray:
     """The rows made to obey what can be obeyed by taking changes back."""
     rows = problem.limits.keep_allowed(problem.background.representable(rows))
-    return np.where(too_many(problem, changed(rows, problem.x)), problem.x, rows)
+    return reset(rows, problem.x, too_many(problem, changed(rows, problem.x)))
 
 
 def too_many(problem: Problem, differs: np.ndarray) -> np.ndarray:
     """Which of the cells that differ from x to take back, so that no row has more than may; whole units at random."""
-    beyond = np.zeros(differs.shape, np.bool_)
-    over = np.flatnonzero(differs.sum(axis=1) > problem.limits.max_changed)
-    if len(over):
-        unit = unit_of(problem.limits)
-        # a random order of the units, each as a whole: those are kept that end within the limit
-        order = np.where(differs[over], problem.rng.random((len(over), differs.shape[1]))[:, unit], 2.0)
-        n_until = (differs[over][:, None, :] & (order[:, None, :] <= order[:, :, None])).sum(axis=2)
-        beyond[over] = differs[over] & (n_until > problem.limits.max_changed)
-    return beyond
+    return beyond(differs, problem.limits.max_changed, unit_of(problem.limits), problem.rng)
 
 
 def uniform_rows(problem: Problem, n: int) -> np.ndarray:

@@ -59,7 +59,7 @@ def to_html(
     words = words_of(result.schema.names, units, rows, outcome, HTML)
     chosen = positions(result, k, prefer)
     sections = result_report(result, chosen, words, explainer, pictures, known)
-    return page(title or result_title(result, words), sections)
+    return page(title or result_title(words), sections)
 
 
 def _checked(meta: Any) -> dict[str, str]:

@@ -33,7 +33,7 @@ _NOTHING = {"already": "Nothing needs to change", "none": "Nothing was found", "
 _OWN_COLUMNS = ("validity", "proximity", "sparsity", "plausibility")
 
 
-def result_title(result: Counterfactuals, words: Words) -> str:
+def result_title(words: Words) -> str:
     """The title of a report that was given none."""
     return f"Counterfactual explanation of one {words.rows[0]}"
 

@@ -7,20 +7,18 @@
 - `operators`: new rows from old ones; a caller's `vary` is put together from them.
 """
 
-from .loop import Evolution, History, evolve
-from .operators import gaussian_mutation, in_some_rows, level_mutation, limit_changes, reset, sbx, uniform_mutation
+from .loop import Evolution, evolve
+from .operators import beyond, gaussian_mutation, level_mutation, reset, sbx, uniform_mutation
 from .ranking import crowding, front_ranks, survivors, tournament
 
 __all__ = [
     "Evolution",
-    "History",
+    "beyond",
     "crowding",
     "evolve",
     "front_ranks",
     "gaussian_mutation",
-    "in_some_rows",
     "level_mutation",
-    "limit_changes",
     "reset",
     "sbx",
     "survivors",

@@ -9,15 +9,13 @@
    `evaluate` returns fewer rows than it was asked for, or `vary` comes up with nothing new.
 
 The hypervolume grows exactly when a new row within the reference point is not dominated by the archive, so that it
-need not be computed to stop; with many objectives that would take longer than the search. `Evolution.history` does.
+need not be computed to stop; with many objectives that would take longer than the search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,14 +27,6 @@ _TRIES_TO_FILL, _TRIES_IN_ALL = 2, 10  # calls of `vary` for a full generation, 
 
 Evaluate = Callable[[np.ndarray], np.ndarray]
 Vary = Callable[[np.ndarray, np.random.Generator], np.ndarray]
-
-
-class History(NamedTuple):
-    """What became of the search, by generation from the initial one."""
-
-    hypervolume: np.ndarray  # (g,) of all rows evaluated so far
-    best: np.ndarray  # (g, m) smallest value of each objective in the population
-    mean: np.ndarray  # (g, m) mean of each objective in the population
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,16 +52,10 @@ class Evolution:
         """Positions in the archive of the last population, best first."""
         return self.populations[-1] if self.populations else np.empty(0, np.int64)
 
-    @cached_property
-    def history(self) -> History:
-        """Hypervolume and objectives by generation; computed when first asked for."""
-        m = self.objectives.shape[1]
-        values = [self.objectives[population] for population in self.populations]
-        return History(
-            self.hypervolumes(self.objectives, self.reference),
-            np.array([some.min(axis=0) for some in values]).reshape(-1, m),
-            np.array([some.mean(axis=0) for some in values]).reshape(-1, m),
-        )
+    @property
+    def past(self) -> list[np.ndarray]:
+        """Objectives of the population, by generation."""
+        return [self.objectives[population] for population in self.populations]
 
     def hypervolumes(
         self,

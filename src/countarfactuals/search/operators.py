@@ -5,13 +5,13 @@
   of other columns, and those of which one is missing, are exchanged.
 - `gaussian_mutation` moves numbers by a normal distribution that is truncated at the limits, `uniform_mutation` draws
   them between the limits, missing ones too, `level_mutation` draws a level.
-- `reset` puts cells back to x, `limit_changes` does so where too many differ.
+- `reset` puts cells back to x, and `beyond` tells which where too many differ.
 
-A `probability` is one number, or an array that broadcasts to one per cell; `in_some_rows` makes one that leaves other
-rows alone. Limits are arrays of one number per column, infinite where free. A cell that is made lies within them and
-on the grid of its column (`step`, 0 for full precision). Where the limits leave no such value, and where nothing is
-made, cells stay as they are: x may lie outside the limits and is kept. A missing cell has nothing to move from and
-stays missing, until an exchange, a level or a reset replaces it.
+A `probability` is one number, or an array that broadcasts to one per cell. Limits are arrays of one number per column,
+infinite where free. A cell that is made lies within them and on the grid of its column (`step`, 0 for full precision).
+Where the limits leave no such value, and where nothing is made, cells stay as they are: x may lie outside the limits
+and is kept. A missing cell has nothing to move from and stays missing, until an exchange, a level or a reset replaces
+it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from countarfactuals.objectives import changed
-
 _NARROW = 2.5  # standard deviations between the limits below which a uniform proposal is the better one
-
-
-def in_some_rows(n: int, p_row: float, p_cell: float, rng: np.random.Generator) -> np.ndarray:
-    """A probability per row, (n, 1): `p_cell` in rows that are chosen with probability `p_row`, 0 in others."""
-    return np.where(rng.random((n, 1)) < p_row, p_cell, 0.0)
 
 
 def sbx(
@@ -188,14 +181,24 @@ def level_mutation(
     return rows
 
 
-def reset(rows: np.ndarray, x: np.ndarray, probability: float | np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The rows with some cells put back to those of x."""
-    return np.where(rng.random(rows.shape) < probability, x, rows)
+def reset(rows: np.ndarray, x: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """The rows with these cells put back to those of x."""
+    return np.where(cells, x, rows)
 
 
-def limit_changes(rows: np.ndarray, x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """The rows with at most `most` cells that differ from x; which changes are taken back is random."""
-    differs = changed(rows, x)
-    order = np.where(differs, rng.random(rows.shape), 2.0)
-    place = np.argsort(np.argsort(order, axis=1), axis=1)
-    return np.where(differs & (place >= most), x, rows)
+def beyond(differs: np.ndarray, most: int, unit: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Which of the cells that differ from x to put back, so that no row has more than `most`; at random.
+
+    Parameters
+    ----------
+    differs : (n, p), which cells differ.
+    unit : (p,), a number for each column, the same for columns that are put back together.
+    """
+    cells = np.zeros(differs.shape, np.bool_)
+    over = np.flatnonzero(differs.sum(axis=1) > most)
+    if len(over):
+        # a random order of the units, each as a whole: those are kept that end within the limit
+        order = np.where(differs[over], rng.random((len(over), differs.shape[1]))[:, unit], 2.0)
+        n_until = (differs[over][:, None, :] & (order[:, None, :] <= order[:, :, None])).sum(axis=2)
+        cells[over] = differs[over] & (n_until > most)
+    return cells

@@ -1,9 +1,10 @@
 """What is compared: the data, the methods and their settings.
 
 1. All methods get the same data, the same black box and the same forest, and at most 1,000 evaluations.
-2. `preset="paper"` is the published study: 10 trees, 2 rows per leaf, trees that split on the score, the log of the
-   mean density as measure, plain Algorithm 2, one draw per mutation of MOCARF. `preset="default"` is what this
-   package does unless told otherwise.
+2. `preset="paper"` has the settings of the published study: 10 trees, 2 rows per leaf, trees that split on the score,
+   the log of the mean density as measure, plain Algorithm 2 (at most 50 sets of features with 20 draws each, whatever
+   the budget), one draw per mutation of MOCARF. The MOC family puts features back to x before it mutates in either
+   preset. `preset="default"` is what this package does unless told otherwise.
 3. In both, a counterfactual of ARF, MOC, MOCCTREE and MOCARF changes at most min(⌈√p⌉ + 3, p) features at a time (ARF
    limits its draws), and NICE is rewarded for plausibility. MOC's generations of 20 rows end with the budget.
 
@@ -110,6 +111,7 @@ class Design:
         }
         if method.startswith("moc"):
             common |= {"population_size": POPULATION, "max_changed": most_changed(n_features)}
+            common |= {"n_generations": self.max_evaluations}  # more than there can be: the budget ends them
             if method == "mocarf" and self.preset == "paper":
                 common |= {"n_draws": 1}
         elif method == "nice":

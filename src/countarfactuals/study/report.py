@@ -240,6 +240,7 @@ def _notes(tables: Tables) -> list[str]:
         "compares methods within one run, not runs. Plausible HV minimises distance, share changed and the share of "
         "real rows that are at least as plausible by the true density, up to (1, 1, 1). It can be compared between "
         "runs.",
+        "MOC, MOCCTREE and MOCARF put features back to x before they mutate, not after it as published.",
         "NICE's non-dominated set is that by the autoencoder's error, as in the paper's text.",
         "WhatIf, the nearest real rows with the wanted prediction, is no part of the paper.",
         "Published seconds were taken on other machines.",

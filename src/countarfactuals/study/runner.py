@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from countarfactuals.exceptions import DensityWarning
 from countarfactuals.explainers import ARFExplainer, Explainer
+from countarfactuals.explainers.many import THREADS
 from countarfactuals.study.candidates import explain, share_background
 from countarfactuals.study.cases import Case, generate_case, load_case
 from countarfactuals.study.design import Design
@@ -30,7 +31,6 @@ from countarfactuals.study.progress import Pair, Progress
 from countarfactuals.study.store import Store, read_json, read_meta, write_json, write_parquet
 
 _DEAREST = ("mocctree", "mocarf", "moc", "arf", "nice", "whatif")
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _WARM_UP = 60  # evaluations of an explanation that is not counted: it loads the kernels
 _LOOK = 0.5  # seconds between looks at what other processes have finished
 
@@ -161,7 +161,7 @@ def _one_by_one(design: Design, store: Store, progress: Progress, workers: int) 
 
 
 def _in_processes(design: Design, store: Store, progress: Progress, workers: int) -> None:
-    executor = get_reusable_executor(workers, env=dict.fromkeys(_THREADS, "1"))
+    executor = get_reusable_executor(workers, env=dict.fromkeys(THREADS, "1"))
     seen = {key for key in every_explanation(design) if store.explanation(*key).exists()}
     waiting: dict[Any, str | None] = {}  # jobs, and the data set that a job prepares
     try:

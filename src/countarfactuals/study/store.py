@@ -16,7 +16,6 @@ exact names in exact places, so that no other file is touched.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -29,6 +28,7 @@ import pandas as pd
 
 from countarfactuals.datasets.paper import PAPER_SETS
 from countarfactuals.exceptions import MissingDependencyError, StorageError, listed
+from countarfactuals.files import is_unfinished, unfinished_beside, whole_file
 from countarfactuals.study.design import METHODS
 
 _META = b"countarfactuals.study"
@@ -40,18 +40,14 @@ FIGURES = ("boxes", "attainment_distance", "attainment_changed", "correlations",
 def replace(path: Path, write: Callable[[Path], Any]) -> None:
     """Write a file by a function of its path; a crash leaves the old one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
+    with whole_file(path) as unfinished:
         write(unfinished)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 @contextmanager
 def finished_folder(path: Path) -> Iterator[Path]:
     """A folder that appears under its name when all of it is written."""
-    unfinished = path.with_name(f".{os.getpid()}.{path.name}")
+    unfinished = unfinished_beside(path)
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     try:
@@ -160,7 +156,7 @@ class Store:
         if self.out.exists() and not self.out.is_dir():
             raise StorageError(f"{str(self.out)!r} is a file. Give a new folder.")
         there = sorted(self.out.iterdir()) if self.out.exists() else []
-        if foreign := [path.name for path in there if not re.fullmatch(rf"\.\d+\.{re.escape(DESIGN)}", path.name)]:
+        if foreign := [path.name for path in there if not is_unfinished(path.name, re.escape(DESIGN))]:
             raise StorageError(
                 f"{str(self.out)!r} is not empty and holds no study: it has {listed(foreign, 3)} but no {DESIGN!r}. "
                 "Give a new folder."
@@ -194,22 +190,21 @@ class Store:
         """Remove what killed processes left unfinished, and nothing else; no other may be at work."""
         for folder, names in self._files():
             for path in _inside(folder):
-                if re.fullmatch(names, path.name) and path.is_file() and not path.is_symlink():
+                if is_unfinished(path.name, names) and path.is_file() and not path.is_symlink():
                     path.unlink(missing_ok=True)
         for path in _inside(self.data):
-            if re.fullmatch(rf"\.\d+\.({_one_of(PAPER_SETS)})", path.name) and path.is_dir() and not path.is_symlink():
+            if is_unfinished(path.name, _one_of(PAPER_SETS)) and path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
 
     def _files(self) -> Iterator[tuple[Path, str]]:
-        """Each folder that files are written to, and the names of files there that are not whole, as a pattern."""
+        """Each folder that files are written to, and their names there, as a pattern."""
         tables = [f"{name}.csv" for name in TABLES]
-        yield self.out, rf"\.\d+\.({_one_of([DESIGN, ENVIRONMENT, REPORT, CANDIDATES, *tables])})"
-        yield self.out / "figures", rf"\.\d+\.({_one_of(FIGURES)})\.(png|pdf)"
+        yield self.out, _one_of([DESIGN, ENVIRONMENT, REPORT, CANDIDATES, *tables])
+        yield self.out / "figures", rf"({_one_of(FIGURES)})\.(png|pdf)"
         for dataset in PAPER_SETS:
-            # the forest's own file is written by `arf.storage`
-            yield self.out / "work" / dataset, r"\.\d+\.forest\.json|forest\.npz\.\d+\.unfinished"
+            yield self.out / "work" / dataset, r"forest\.(json|npz)"
             for method in METHODS:
-                yield self.out / "work" / dataset / method, r"\.\d+\.(fit\.json|\d{3,}\.parquet)"
+                yield self.out / "work" / dataset / method, r"fit\.json|\d{3,}\.parquet"
 
 
 def _one_of(names: Iterable[str]) -> str:

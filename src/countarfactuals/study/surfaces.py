@@ -35,8 +35,8 @@ def median_surface(points: np.ndarray, instance: np.ndarray, n_instances: int) -
     instance : which instance each point belongs to, from 1 on.
     n_instances : how many there are, those without points included.
     """
-    absent = np.setdiff1d(np.arange(1, n_instances + 1), instance)
     known = np.isfinite(points).all(axis=1)
+    absent = np.setdiff1d(np.arange(1, n_instances + 1), instance[known])
     every = np.concatenate([points[known], np.full((len(absent), 2), _NOTHING)])
     sets = np.concatenate([instance[known], absent])
     if len(every) == 0:

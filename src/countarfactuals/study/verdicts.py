@@ -14,7 +14,6 @@ from typing import NamedTuple
 from countarfactuals.study.design import method_name
 
 HOLDS, LEVEL, FAILS = "holds", "level", "does not hold"
-VERDICTS = (HOLDS, LEVEL, FAILS)
 _MOST_DIGITS = 6
 
 
