@@ -10,7 +10,8 @@
 The default spends the same budget of model evaluations better, in stages. Each makes a pool of candidates, which costs
 no evaluation: draws of step 2, and crossings of x (later of the best rows found so far) with the nearest real rows that
 have the outcome. The forest tells of each candidate how plausible it is and how likely it has the outcome; those that
-promise to widen the Pareto set most are evaluated (see `improvement`).
+promise to widen the Pareto set most are evaluated (see `improvement`). Where two stages have found nothing with few
+changes, which happens with very many features, real rows are shortened (see `shortening`).
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from countarfactuals.explainers.proposals import (
     unit_of,
     weighed_leaves,
 )
-from countarfactuals.objectives import dominated_by, nondominated, pareto_layers
+from countarfactuals.explainers.shortening import shorten
+from countarfactuals.objectives import changed, dominated_by, nondominated, pareto_layers
 from countarfactuals.parameters import RandomState, check_choice, check_int
 
 _STAGES, _NEAR = 7, 50
@@ -47,6 +49,7 @@ _POOL, _FEW_FEATURES = 600, 5  # candidates per stage; twice as many where few f
 _SHARE_DRAWN, _SETS = 0.15, 10  # of a pool, at least; different choices of features that change
 _SHARE_OF_TREES = 0.25  # that a stage draws from: few draws need no more
 _NEIGHBOURS_TRIED = 10
+_STAGE_OF_SHORTENING, _FEW_CHANGES, _SHORTENED = 2, 2, 3  # when, if none has so few changes, and how many real rows
 _BELOW_ALL = 0.05  # worth of plausibility among candidates beside that among real rows, where all are implausible
 _CAUTION = 2.0  # power of P(valid): leaves are small and their shares optimistic
 _PAPER_ITERATIONS, _PAPER_DRAWS = 50, 20
@@ -195,12 +198,12 @@ class ARFExplainer(Explainer):
         near = _nearest_with_outcome(problem)
         unit = unit_of(problem.limits)
         self._try_neighbours(problem, near)
-        tried_rows, scores = problem.ledger()
-        tried = {row.tobytes() for row in tried_rows}
-        found = tried_rows[problem.is_counterfactual(tried_rows, scores)]
-        values = problem.objectives(found)
+        found, values, tried = _so_far(problem)
         plausibility = problem.background.plausibility
         for stage in range(_STAGES):
+            if stage == _STAGE_OF_SHORTENING and not (changed(found, problem.x).sum(axis=1) <= _FEW_CHANGES).any():
+                _shorten_some(problem, near)
+                found, values, tried = _so_far(problem)
             if len(found) == 0 and stage >= _PATIENT_STAGES:
                 near = _some_with_outcome(problem)  # those near x have not helped: any may
             pool = self._pool(problem, leaves, stage, found, near, unit, importance)
@@ -275,6 +278,22 @@ def _worth(importance: np.ndarray, unit: np.ndarray, units: np.ndarray) -> np.nd
     """Importance of each unit, the largest of its columns'; nothing is without any chance."""
     worth = np.array([importance[unit == one].max() for one in units])
     return worth + max(0.01 * worth.max(), 1e-12)
+
+
+def _so_far(problem: Problem) -> tuple[np.ndarray, np.ndarray, set[bytes]]:
+    """The counterfactuals, their objectives, and all rows that the model was asked about."""
+    rows, scores = problem.ledger()
+    found = rows[problem.is_counterfactual(rows, scores)]
+    return found, problem.objectives(found), {row.tobytes() for row in rows}
+
+
+def _shorten_some(problem: Problem, near: np.ndarray) -> None:
+    """Take back what is not needed of real rows with the outcome; they may change more than is allowed."""
+    for number, row in enumerate(near[:_NEIGHBOURS_TRIED]):
+        if number >= _SHORTENED and problem.found:
+            break
+        if problem.goal.reached(problem.evaluate(row[None])).all():
+            shorten(problem, row)
 
 
 def _nearest_with_outcome(problem: Problem) -> np.ndarray:
