@@ -53,6 +53,7 @@ from countarfactuals.datasets import (
 from countarfactuals.evaluation import plausible_hypervolume
 from countarfactuals.exceptions import DensityWarning
 from countarfactuals.explainers import EXPLAINERS
+from countarfactuals.explainers.proposals import most_changed
 from countarfactuals.objectives import Gower, sparsity
 from countarfactuals.schema import Schema
 
@@ -87,8 +88,7 @@ class Contender(NamedTuple):
         """The unfitted explainer; `common` are parameters of all methods."""
         parameters = dict(self.parameters)
         if self.of_moc:
-            p = case.X.shape[1]
-            parameters["max_changed"] = min(math.ceil(math.sqrt(p)) + 3, p)
+            parameters["max_changed"] = most_changed(case.X.shape[1])
         return make_explainer(self.method, case.model, **{**common, **parameters})
 
 

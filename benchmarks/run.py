@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+import bench_claims
 import bench_explain
 import bench_quality
 import bench_speed
@@ -19,6 +20,7 @@ def main() -> None:
     paper = ["--paper", options.paper] if options.paper else []
     bench_quality.main(["--generated", *paper])
     bench_explain.main(["--generated", *paper, *(["--peers", options.peers] if options.peers else [])])
+    bench_claims.main(paper)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from countarfactuals.explainers.proposals import (
     admissible,
     crossings,
     draws,
+    most_changed,
     outcome_shares,
     trees_of_turn,
     uniform_rows,
@@ -181,7 +182,7 @@ class ARFExplainer(Explainer):
         units = np.unique(unit[limits.may_change])
         if len(units) == 0:
             return np.zeros((0, p), np.bool_)
-        most = min(math.ceil(math.sqrt(p)) + 3, p) if self.max_changed is None else self.max_changed
+        most = most_changed(p) if self.max_changed is None else self.max_changed
         most = max(1, min(most, limits.max_changed, len(units)))
         worth = np.ones(len(units)) if importance is None else _worth(importance, unit, units)
         # sorting by log worth plus Gumbel noise draws without replacement, by worth

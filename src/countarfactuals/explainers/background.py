@@ -6,7 +6,6 @@ target: a wanted outcome weighs the leaves by the share of their rows that have 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -157,8 +156,7 @@ def goal_evidence(forest: AdversarialRandomForest, predictor: Predictor, goal: G
         return evidence._replace(low=levels, high=levels)
     else:
         # a leaf's distribution of a probability goes beyond 0 and 1: what lies there belongs to the ends
-        low = -math.inf if predictor.is_probability and goal.low <= 0.0 else goal.low
-        high = math.inf if predictor.is_probability and goal.high >= 1.0 else goal.high
+        low, high = goal.open_interval(predictor)
         column = first + goal.column
     evidence.kind[0, column], evidence.stop[0, column] = INTERVALS, 1
     return evidence._replace(low=np.array([low]), high=np.array([high]))

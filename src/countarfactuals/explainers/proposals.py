@@ -52,6 +52,15 @@ def trees_of_turn(problem: Problem, turn: int, share: float, fewest: int = 1) ->
     return some_trees(forest, start, min(start + n, forest.n_trees))
 
 
+def most_changed(n_features: int) -> int:
+    """How many features a draw may change as published: min(⌈√p⌉ + 3, p).
+
+    >>> [most_changed(p) for p in (2, 4, 9, 19)]
+    [2, 4, 6, 8]
+    """
+    return min(math.ceil(math.sqrt(n_features)) + 3, n_features)
+
+
 def unit_of(limits: Limits) -> np.ndarray:
     """A number for each column, the same for columns that must be freed together."""
     unit = np.arange(len(limits.x))

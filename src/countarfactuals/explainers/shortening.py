@@ -11,8 +11,6 @@ which of many changes matter. The model knows:
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from countarfactuals.explainers.problem import Problem
@@ -42,10 +40,9 @@ def shorten(problem: Problem, row: np.ndarray) -> None:
 
 def _margin(problem: Problem, scores: np.ndarray) -> np.ndarray:
     """How far inside the goal each row is, negative outside: what the distance to it does not tell of valid rows."""
-    goal, is_probability = problem.goal, problem.background.predictor.is_probability
+    goal = problem.goal
     score = scores[:, goal.column]
     if goal.wins:
         return score
-    low = -math.inf if is_probability and goal.low <= 0.0 else goal.low  # no probability is near an end of these
-    high = math.inf if is_probability and goal.high >= 1.0 else goal.high
+    low, high = goal.open_interval(problem.background.predictor)
     return np.minimum(score - low, high - score)

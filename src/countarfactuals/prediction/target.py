@@ -132,6 +132,12 @@ class Goal:
         # of equal scores the first wins
         return np.where(earlier == score, np.maximum(lead, np.spacing(np.abs(score))), lead)
 
+    def open_interval(self, predictor: Predictor) -> tuple[float, float]:
+        """`low` and `high`, infinite where a probability can not lie beyond them."""
+        low = -math.inf if predictor.is_probability and self.low <= 0.0 else self.low
+        high = math.inf if predictor.is_probability and self.high >= 1.0 else self.high
+        return low, high
+
     def reached(self, scores: np.ndarray) -> np.ndarray:
         """Whether each row of scores has the outcome; shape (n,)."""
         return self.distance(scores) == 0

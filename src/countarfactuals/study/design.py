@@ -14,7 +14,6 @@ sets.
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -22,6 +21,7 @@ from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.datasets.paper import PAPER_SETS
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
 from countarfactuals.explainers import Explainer, make_explainer
+from countarfactuals.explainers.proposals import most_changed
 from countarfactuals.parameters import check_choice, check_int
 
 METHODS = ("arf", "mocarf", "moc", "mocctree", "nice", "whatif")
@@ -119,15 +119,6 @@ class Design:
         elif method == "arf" and self.preset == "paper":
             common |= {"preset": "paper"}
         return make_explainer(method, model, **common)
-
-
-def most_changed(n_features: int) -> int:
-    """How many features the ARF and the MOC family may change: min(⌈√p⌉ + 3, p).
-
-    >>> [most_changed(p) for p in (2, 4, 9, 19)]
-    [2, 4, 6, 8]
-    """
-    return min(math.ceil(math.sqrt(n_features)) + 3, n_features)
 
 
 def _check_names(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
