@@ -590,3 +590,25 @@ def test_neighbour_is_that_of_nicex(tmp_path: Path):
         asked.clear()
         explainer.explain(X.iloc[[at]])
         np.testing.assert_allclose(asked[1][0], theirs[at], rtol=1e-12)
+
+
+def test_one_row_is_the_result_even_if_the_path_misses_all_that_it_passes():
+    """With few changes allowed, the path may end beside counterfactuals that it has met."""
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(120, 8)), columns=list("abcdefgh"))
+
+    def score(frame: pd.DataFrame) -> np.ndarray:
+        return 1 / (1 + np.exp(-frame.sum(axis=1).to_numpy()))
+
+    density = AdversarialRandomForest(n_estimators=5, min_samples_leaf=10)
+    settings = {"classes": ("no", "yes"), "density": density, "reward": "plausibility", "random_state": 1}
+    early = NICEExplainer(score, finish_early=True, **settings).fit(wide)
+    all_met = NICEExplainer(score, **settings).fit_like(early)
+    found = [
+        (len(early.explain(x, constraints=few)), len(all_met.explain(x, constraints=few)))
+        for most in (1, 2)
+        for few in [Constraints(max_changed=most)]
+        for x in (wide.iloc[[i]] for i in range(30))
+    ]
+    assert {n for n, _ in found} <= {0, 1}
+    assert sum(n == 1 and several > 1 for n, several in found) > 5
