@@ -57,12 +57,18 @@ class Column:
     levels : values of a boolean or category by code; empty for numbers.
     decimals : of a real column, None at full precision; 0 for integers.
     dtype : the native type; None leaves the choice to the library that builds the frame.
+    grid : step and origin of a number that lives on a coarser grid than its decimals tell, such as multiples of 25.
+    values : of a number whose values nearly all repeat, those that occur, ascending.
+    atoms : values of a number that have a probability of their own, ascending; all of `values` where these are few.
+    low, high : hard edges of a number, which no value lies beyond.
 
     >>> sex = Column("sex", Kind.CATEGORY, ("female", "male"))
     >>> sex.encode("male"), sex.decode(1.0), sex.n_levels
     (1.0, 'male', 2)
     >>> Column("price", Kind.REAL, decimals=2).step
     0.01
+    >>> Column("amount", Kind.INTEGER, decimals=0, grid=(25.0, 0.0)).step
+    25.0
     """
 
     name: Hashable
@@ -70,6 +76,11 @@ class Column:
     levels: tuple[Any, ...] = ()
     decimals: int | None = None
     dtype: Dtype | None = None
+    grid: tuple[float, float] | None = None
+    values: tuple[float, ...] = ()
+    atoms: tuple[float, ...] = ()
+    low: float = -math.inf
+    high: float = math.inf
 
     @property
     def is_number(self) -> bool:
@@ -84,6 +95,8 @@ class Column:
     @property
     def step(self) -> float:
         """Distance of neighbouring values of a number; 0.0 at full precision and for categories."""
+        if self.grid is not None:
+            return self.grid[0]
         if self.kind is Kind.INTEGER:
             return 1.0
         return 0.0 if self.decimals is None else 1 / 10**self.decimals
@@ -169,18 +182,29 @@ class Column:
             "levels": list(self.levels),
             "decimals": self.decimals,
             "dtype": None if self.dtype is None else self.dtype.to_dict(),
+            "grid": None if self.grid is None else list(self.grid),
+            "values": list(self.values),
+            "atoms": list(self.atoms),
+            "low": None if self.low == -math.inf else self.low,
+            "high": None if self.high == math.inf else self.high,
         }
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Column:
-        """The inverse of `to_dict`."""
+        """The inverse of `to_dict`; files of version 0.1 say nothing of values."""
         name, dtype = stored["name"], stored["dtype"]
+        grid, low, high = stored.get("grid"), stored.get("low"), stored.get("high")
         return cls(
             name=tuple(name) if isinstance(name, list) else name,
             kind=Kind(stored["kind"]),
             levels=tuple(stored["levels"]),
             decimals=stored["decimals"],
             dtype=None if dtype is None else Dtype.from_dict(dtype),
+            grid=None if grid is None else (float(grid[0]), float(grid[1])),
+            values=tuple(stored.get("values", ())),
+            atoms=tuple(stored.get("atoms", ())),
+            low=-math.inf if low is None else float(low),
+            high=math.inf if high is None else float(high),
         )
 
 
