@@ -45,8 +45,9 @@ lint: $(INSTALLED)test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(INSTALLED)test $(PEERS)/.installed
-	$(BIN)/python benchmarks/run.py --peers $(PEERS)/bin/python $(if $(PAPER),--paper $(PAPER))
+# PAPER=<folder> adds the published sets, SHORT=1 takes few real tables and seeds
+bench: $(INSTALLED)bench $(PEERS)/.installed
+	$(BIN)/python benchmarks/run.py --peers $(PEERS)/bin/python $(if $(PAPER),--paper $(PAPER)) $(if $(SHORT),--short)
 
 bench-scale: $(INSTALLED)test
 	$(BIN)/python benchmarks/bench_scale.py

@@ -353,28 +353,46 @@ def _neighbours(n: int, n_data: int, p: int) -> list[dict]:
 
 def ask_peer(peers: str, script: str, method: str, case: Case) -> tuple[list[float], list[np.ndarray]]:
     """Seconds per explanation without the model's, and the encoded rows found for each instance."""
-    levels = {name: int for name in case.X.select_dtypes("category")}
+    seconds, found = run_peer(peers, script, method, case.X, case.y, case.instances, case.model.booster)
+    rows = found.drop(columns="instance")
+    encoded = case.schema.encode(rows) if len(rows) else np.empty((0, case.X.shape[1]))
+    return seconds, [encoded[found["instance"].to_numpy() == i] for i in range(len(case.instances))]
+
+
+def run_peer(
+    peers: str,
+    script: str,
+    method: str,
+    X: pd.DataFrame,
+    y: pd.Series,
+    instances: pd.DataFrame,
+    booster: xgboost.Booster,
+    patience: float | None = None,
+) -> tuple[list[float], pd.DataFrame]:
+    """Seconds per explanation, and a frame like X of all rows found, after the position of their instance.
+
+    Levels of categories are codes as text. After `patience` seconds the peer is stopped.
+    """
+    levels = {name: int for name in X.select_dtypes("category")}
     with tempfile.TemporaryDirectory() as folder:
-        data, instances, model = (str(Path(folder) / name) for name in ("data.csv", "instances.csv", "model.json"))
-        case.X.astype(levels).assign(y=case.y.astype(int)).to_csv(data, index=False)
-        case.instances.astype(levels).to_csv(instances, index=False)
-        case.model.booster.save_model(model)
+        data, asked, model = (str(Path(folder) / name) for name in ("data.csv", "instances.csv", "model.json"))
+        X.astype(levels).assign(y=y.astype(int)).to_csv(data, index=False)
+        instances.astype(levels).to_csv(asked, index=False)
+        booster.save_model(model)
         done = subprocess.run(
-            [peers, "-W", "ignore", str(Path(__file__).with_name(script)), data, instances, model, method],
+            [peers, "-W", "ignore", str(Path(__file__).with_name(script)), data, asked, model, method],
             capture_output=True,
             text=True,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
+            timeout=patience,
         )
     if done.returncode:
         raise RuntimeError(f"{script} {method} failed:\n{done.stderr[-2000:]}")
     seconds, _, table = done.stdout.partition("\n")
-    found = pd.read_csv(io.StringIO(table))
-    rows = found.drop(columns="instance").astype(levels).astype(dict.fromkeys(levels, str)).astype(case.X.dtypes)
-    encoded = case.schema.encode(rows) if len(rows) else np.empty((0, case.X.shape[1]))
-    return (
-        [float(one) for one in seconds.split()],
-        [encoded[found["instance"].to_numpy() == i] for i in range(len(case.instances))],
-    )
+    found = pd.read_csv(io.StringIO(table), float_precision="round_trip")
+    rows = found.drop(columns="instance").astype(levels).astype(dict.fromkeys(levels, str)).astype(X.dtypes)
+    rows.insert(0, "instance", found["instance"])
+    return [float(one) for one in seconds.split()], rows
 
 
 def show(title: str, rows: list[dict], digits: str) -> None:

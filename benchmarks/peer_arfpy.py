@@ -1,6 +1,8 @@
 """Seconds that arfpy takes to fit, fit its leaves and draw 1,000 rows; runs in the peers' environment.
 
-.venv-peers/bin/python benchmarks/peer_arfpy.py data.csv n_trees
+    .venv-peers/bin/python benchmarks/peer_arfpy.py data.csv n_trees [draws.csv]
+
+The draws are written to the file, if one is named. arfpy has no densities.
 """
 
 import sys
@@ -17,3 +19,5 @@ forest.forde()
 rows = forest.forge(n=1000)
 assert len(rows) == 1000
 print(time.perf_counter() - start)
+if len(sys.argv) > 3:
+    rows.to_csv(sys.argv[3], index=False)

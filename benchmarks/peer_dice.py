@@ -4,8 +4,9 @@
 
 Files and output are those of `peer_nice.py`; ten rows are asked for unless told otherwise. Two settings are kinder than
 DiCE's own. It would take the precision of numbers from the digits of the most frequent value, about 1e-7, and walk in
-such steps; here numbers have three decimals, and changes that are not needed are sought by bisection. As DiCE rounds
-every number, one that is x's but for the rounding is written as x's.
+such steps; here numbers have as many decimals as the data writes, or three (more where values are tiny) if these are
+too many, and changes that are not needed are sought by bisection. As DiCE rounds every number, one that is x's but for
+the rounding is written as x's.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ import pandas as pd
 import xgboost
 from raiutils.exceptions import UserConfigValidationException
 
-DECIMALS = 3
+DECIMALS, MOST_DECIMALS = 3, 6
 
 
 class Model:
@@ -43,6 +44,14 @@ class Model:
         return self.predict_proba(frame).argmax(axis=1)
 
 
+def decimals(values):
+    """How many a column of numbers has."""
+    for n in range(MOST_DECIMALS):
+        if (values.round(n) == values).all():
+            return n
+    return max(DECIMALS, int(np.ceil(2 - np.log10(values.std()))))
+
+
 def counterfactuals(x):
     """The rows that DiCE finds for a frame of one row, as numbers."""
     try:
@@ -57,16 +66,18 @@ def counterfactuals(x):
     return found[features].to_numpy(object).astype(np.float64)
 
 
-data, instances = pd.read_csv(sys.argv[1]), pd.read_csv(sys.argv[2])
+data, instances = (pd.read_csv(path, float_precision="round_trip") for path in sys.argv[1:3])
 model, method = Model(sys.argv[3]), sys.argv[4]
 n_rows = int(sys.argv[5]) if len(sys.argv) > 5 else 10
 features = list(instances.columns)
 numbers = [name for name in features if data[name].dtype.kind == "f"]
+precision = {name: decimals(data[name]) for name in numbers}
 levels = {name: str for name in features if name not in numbers}
 instances = instances.astype(levels)
 warnings.simplefilter("ignore")
 random.seed(1)  # DiCE's own seed would draw the same quantile for every feature
 np.random.seed(1)  # noqa: NPY002 - what DiCE draws from
+rounding = np.array([0.51 * 10.0 ** -precision[name] if name in precision else 0.0 for name in features])
 seconds, rows = [], []
 with contextlib.redirect_stdout(sys.stderr):
     explainer = dice_ml.Dice(
@@ -74,7 +85,7 @@ with contextlib.redirect_stdout(sys.stderr):
             dataframe=data[[*features, "y"]].astype(levels),
             continuous_features=numbers,
             outcome_name="y",
-            continuous_features_precision=dict.fromkeys(numbers, DECIMALS),
+            continuous_features_precision=precision,
         ),
         dice_ml.Model(model=model, backend="sklearn"),
         method=method,
@@ -84,7 +95,7 @@ with contextlib.redirect_stdout(sys.stderr):
         found = counterfactuals(instances.iloc[[i]])
         seconds.append(time.perf_counter() - start - (model.seconds - before))
         x = instances.iloc[i].to_numpy(object).astype(np.float64)
-        found = np.where(np.abs(found - x) <= 0.51 * 10.0**-DECIMALS, x, found)
+        found = np.where(np.abs(found - x) <= rounding, x, found)
         rows.append(pd.DataFrame(found, columns=features).assign(instance=i))
 print(*seconds)
 print(pd.concat(rows)[["instance", *features]].to_csv(index=False), end="")

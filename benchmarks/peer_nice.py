@@ -30,7 +30,7 @@ class Model:
         return np.column_stack([1.0 - score, score])
 
 
-data, instances = pd.read_csv(sys.argv[1]), pd.read_csv(sys.argv[2])
+data, instances = (pd.read_csv(path, float_precision="round_trip") for path in sys.argv[1:3])
 model, optimised = Model(sys.argv[3]), sys.argv[4]
 features = list(instances.columns)
 explainer = NICE(
