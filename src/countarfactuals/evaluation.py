@@ -264,10 +264,8 @@ def _shares(k: int, weights: Any) -> np.ndarray:
 
 
 def _typicality(judged: _Judged) -> np.ndarray:
-    """Share of real rows that are less plausible by the forest, also where the method has a cost of its own."""
-    problem, plausibility = judged.problem, judged.problem.background.plausibility
-    known = -judged.objectives["plausibility"] if problem.cost is None else plausibility(judged.rows)
-    return plausibility.typicality(known)
+    """Share of real rows that are less typical, also where the method has a cost of its own."""
+    return judged.problem.background.plausibility.typicality(judged.rows)
 
 
 def _minimality(judged: _Judged, is_changed: np.ndarray) -> np.ndarray:

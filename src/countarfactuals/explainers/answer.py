@@ -50,8 +50,9 @@ def answer(
     background = problem.background
     predictor, plausibility = background.predictor, background.plausibility
     rows, scores, objectives = _counterfactuals(problem, chosen, is_pareto)
-    measure, log_density = plausibility.both(np.concatenate([rows, problem.x[None]]))
-    typicality = plausibility.typicality(measure)
+    judged = np.concatenate([rows, problem.x[None]])
+    log_density, claims = plausibility.log_density(judged), plausibility.claims(judged)
+    typicality = claims.typicality
     order = _order(objectives, typicality[:-1], settings["trade_off"])
     values = {name: objectives[order, k] for k, name in enumerate(problem.objective_names)}
     return Counterfactuals(

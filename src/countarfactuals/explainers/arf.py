@@ -143,8 +143,8 @@ class ARFExplainer(Explainer):
             return AdversarialRandomForest(n_estimators=10, min_samples_leaf=2, leaf_fit="moments")
         return AdversarialRandomForest()
 
-    def _default_measure(self) -> str:
-        return "density" if self.preset == "paper" else "median"
+    def _default_measure(self) -> str | None:
+        return "density" if self.preset == "paper" else None
 
     def _splits_on_scores(self) -> bool:
         return self.preset == "paper"
@@ -362,6 +362,6 @@ def _choose(problem: Problem, objectives: np.ndarray, p_valid: np.ndarray, found
 
 def _implausibility(problem: Problem, costs: np.ndarray) -> np.ndarray:
     """Share of real rows that are at least as plausible, and a little of the rank among the candidates themselves."""
-    among_real = 1.0 - problem.background.plausibility.typicality(-costs)
+    among_real = 1.0 - problem.background.plausibility.rank(-costs)
     among_all = np.searchsorted(np.sort(costs), costs) / max(len(costs), 1)
     return (1.0 - _BELOW_ALL) * among_real + _BELOW_ALL * among_all

@@ -49,7 +49,7 @@ from countarfactuals.parameters import (
     check_int,
     check_n_jobs,
 )
-from countarfactuals.plausibility import MEASURES, Plausibility, held_out_measure
+from countarfactuals.plausibility import MEASURES, fit_plausibility
 from countarfactuals.prediction import make_predictor, resolve
 from countarfactuals.schema import Schema
 
@@ -76,8 +76,9 @@ class Explainer(BaseEstimator):
     extra_objectives : dict of callables or None
         Further objectives to minimise, called like `distance`.
     measure : "median", "density" or None
-        Whether plausibility is the median of the trees' log densities or the log of their mean; None for the method's
-        own, the median unless it says otherwise.
+        None lets judges of several kinds earn their seats on the data (see `plausibility`), unless the method says
+        otherwise. The others judge by the forest alone: by the median of its trees' log densities or the log of their
+        mean.
     min_plausibility : float
         Share of real rows that must be less plausible than a counterfactual.
     allow_real_rows : bool
@@ -150,10 +151,9 @@ class Explainer(BaseEstimator):
             full_schema, full = with_scores(schema, predictor), matrix_with_scores(matrix, scores, predictor)
             forest = self._forest(schema, full_schema, full, seed)
             full = full[:, : len(forest.schema_.columns)]
-        measure = self.measure or self._default_measure()
-        real = held_out_measure(forest, full, len(schema.columns), measure, np.random.default_rng([seed, 1]))
-        plausibility = Plausibility(forest, len(schema.columns), measure, real)
         gower = Gower.of(schema, matrix)
+        measure = self.measure or self._default_measure()
+        plausibility = fit_plausibility(forest, schema, full, measure, gower, np.random.default_rng([seed, 1]))
         self._set_fitted(Background(schema, matrix, scores, predictor, gower, plausibility), seed)
         return self
 
@@ -238,8 +238,8 @@ class Explainer(BaseEstimator):
     def _default_forest(self) -> AdversarialRandomForest:
         return AdversarialRandomForest()
 
-    def _default_measure(self) -> str:
-        return "median"
+    def _default_measure(self) -> str | None:
+        return None
 
     def _splits_on_scores(self) -> bool:
         """Whether trees see the model's scores, or leaves only describe them."""
@@ -359,7 +359,7 @@ class Explainer(BaseEstimator):
             distance=self.distance,
             extra=self.extra_objectives or {},
             cost=self._cost(x),
-            least_measure=background.plausibility.quantile(float(self.min_plausibility)),
+            least_typicality=float(self.min_plausibility),
             allow_real_rows=bool(self.allow_real_rows),
             only_real_rows=not self._invents_rows(),
         )

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -78,8 +77,8 @@ def _lifting(problem: Problem) -> dict[str, int]:
 def _looser(problem: Problem) -> dict[str, Problem]:
     """The same problem without each of its constraints in turn, and of the explainer's own conditions."""
     looser = {name: replace(problem, limits=problem.limits.without(name)) for name in problem.limits.liftable}
-    if problem.least_measure > -math.inf:
-        looser["min_plausibility"] = replace(problem, least_measure=-math.inf)
+    if problem.least_typicality > 0.0:
+        looser["min_plausibility"] = replace(problem, least_typicality=0.0)
     if not problem.allow_real_rows:
         looser["allow_real_rows"] = replace(problem, allow_real_rows=True)
     return looser

@@ -360,7 +360,7 @@ def history(problem: Problem, evolution: Evolution) -> dict[str, Any]:
 def _scaled(problem: Problem, objectives: np.ndarray) -> np.ndarray:
     scaled = objectives.copy()
     if problem.cost is None:
-        scaled[:, 2] = 1.0 - problem.background.plausibility.typicality(-objectives[:, 2])
+        scaled[:, 2] = 1.0 - problem.background.plausibility.rank(-objectives[:, 2])
     own = [*([] if problem.distance is None else [0]), *range(3, objectives.shape[1])]
     for k in own if len(objectives) else ():
         low, high = objectives[:, k].min(), objectives[:, k].max()

@@ -51,7 +51,7 @@ class Problem:
     rng : for everything random.
     distance, extra : the user's own distance and further objectives.
     cost : the method's own cost of being implausible; None for minus the forest's measure.
-    least_measure : the forest's measure that a row needs.
+    least_typicality : share of real rows that must be less typical than a counterfactual.
     allow_real_rows : whether a row of the data may be handed out.
     only_real_rows : whether the method can find nothing but rows of the data.
 
@@ -69,7 +69,7 @@ class Problem:
     distance: Objective | None = None
     extra: Mapping[str, Objective] = field(default_factory=dict)
     cost: Cost | None = None
-    least_measure: float = -math.inf
+    least_typicality: float = 0.0
     allow_real_rows: bool = True
     only_real_rows: bool = False
     _rows: list[np.ndarray] = field(default_factory=list, init=False)
@@ -130,7 +130,7 @@ class Problem:
     @property
     def _give_up_at(self) -> int:
         """After how many evaluations without success the rest is kept: to try what lifting a constraint would give."""
-        can_be_lifted = bool(self.limits.liftable) or self.least_measure > -math.inf or not self.allow_real_rows
+        can_be_lifted = bool(self.limits.liftable) or self.least_typicality > 0.0 or not self.allow_real_rows
         return math.ceil(_GIVE_UP_AT * self.budget) if can_be_lifted else self.budget
 
     def is_counterfactual(
@@ -144,10 +144,10 @@ class Problem:
         return good
 
     def is_plausible(self, rows: np.ndarray, measure: np.ndarray | None = None) -> np.ndarray:
-        """Which rows are as plausible as was asked; their measure is computed if it is not known."""
-        if self.least_measure == -math.inf or len(rows) == 0:
+        """Which rows are as typical as was asked; their measure is computed if it is not known."""
+        if self.least_typicality == 0.0 or len(rows) == 0:
             return np.ones(len(rows), np.bool_)
-        return (self.background.plausibility(rows) if measure is None else measure) >= self.least_measure
+        return self.background.plausibility.is_typical(rows, self.least_typicality, measure)
 
     def is_candidate(self, rows: np.ndarray) -> np.ndarray:
         """Which rows differ from x, obey the constraints, and are no one's row if that was asked."""

@@ -73,7 +73,7 @@ def density_strip_info(result: Counterfactuals, explainer: Any) -> DensityStripI
         low=low,
         high=max(high, low + 1e-6),
         n_below=int((measures[1:] < low).sum()),
-        typical=float(np.median(plausibility.typicality(measures[1:]))) if len(result) else float("nan"),
+        typical=float(np.median(result.typicality)) if len(result) else float("nan"),
     )
 
 

@@ -120,7 +120,7 @@ def surface_info(
         up=up,
         scores=every[:, column].reshape(shape),
         measure=measure.reshape(shape),
-        typicality=background.plausibility.typicality(measure).reshape(shape),
+        typicality=background.plausibility.rank(measure).reshape(shape),
         reached=None if goal is None else goal.reached(every).reshape(shape),
         x=result.x[pair],
         rows=result.rows[:, pair],

@@ -29,6 +29,7 @@ from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.density import log_density
 from countarfactuals.arf.evidence import FREE, POINT, Evidence
 from countarfactuals.arf.leaves import LeafTable, first_columns
+from countarfactuals.arf.votes import mean_of_leaves
 from countarfactuals.arf.walk import leaf_weights, tree_log_weights, tree_log_weights_and_means, visits
 from countarfactuals.arf.weigh import log_sum_columns
 
@@ -40,21 +41,19 @@ _DRAWS_FOR_ENTROPY = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Plausibility:
-    """A forest whose first columns are the features, and how plausible real rows are.
+class ForestJudge:
+    """A forest whose first columns are the features.
 
     Parameters
     ----------
     forest : fitted to the features and, after them, anything that is summed out.
     n_features : how many columns are features.
     measure : "median" or "density".
-    real : the measure of real rows that were held out, ascending.
     """
 
     forest: AdversarialRandomForest
     n_features: int
     measure: str
-    real: np.ndarray
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """The measure of each row of features, larger is more plausible."""
@@ -83,15 +82,6 @@ class Plausibility:
     def _tree_log_weights(self, rows: np.ndarray) -> np.ndarray:
         return tree_log_weights(self.forest.forest_, self._leaves, self._points(rows))
 
-    def typicality(self, values: np.ndarray) -> np.ndarray:
-        """Share of real rows whose measure is below each value."""
-        return np.searchsorted(self.real, values, side="left") / max(len(self.real), 1)
-
-    def quantile(self, share: float) -> float:
-        """The measure that a row needs so that this share of real rows is less plausible."""
-        n_below = math.ceil(share * len(self.real) - 1e-9)
-        return -math.inf if n_below == 0 else float(np.nextafter(self.real[n_below - 1], math.inf))
-
     @property
     def name(self) -> str:
         """What the measure is called."""
@@ -104,6 +94,12 @@ class Plausibility:
         shares = np.zeros(len(leaves.log_weight))
         shares[met.leaf] = np.exp(met.log_weight - leaves.log_weight[met.leaf])
         return shares
+
+    def votes(self, rows: np.ndarray, leaf_shares: np.ndarray) -> np.ndarray:
+        """The probability of what has the given probability in each leaf, where nothing else is asked of the forest."""
+        if self._splits_on_others or np.isnan(rows).any():
+            return self.judge(rows, leaf_shares)[1]
+        return mean_of_leaves(self.forest.forest_, rows, leaf_shares)
 
     def judge(self, rows: np.ndarray, leaf_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The measure of each row, and its probability of what has the given probability in each leaf."""
@@ -221,11 +217,6 @@ def _blocks(rows: np.ndarray) -> list[np.ndarray]:
     return [rows[i : i + _BLOCK] for i in range(0, max(len(rows), 1), _BLOCK)]
 
 
-def measure(forest: AdversarialRandomForest, rows: np.ndarray, kind: str) -> np.ndarray:
-    """The measure `kind` of rows that hold the forest's first columns."""
-    return Plausibility(forest, rows.shape[1], kind, np.empty(0))(rows)
-
-
 def points(forest: AdversarialRandomForest, rows: np.ndarray) -> Evidence:
     """Rows of the first columns as conditions; the other columns are free."""
     padded = np.full((len(rows), len(forest.schema_.columns)), np.nan)
@@ -234,23 +225,40 @@ def points(forest: AdversarialRandomForest, rows: np.ndarray) -> Evidence:
     return Evidence.points(padded, is_feature & (forest.leaves_.missing_of >= 0))
 
 
-def held_out_measure(
-    forest: AdversarialRandomForest, matrix: np.ndarray, n_features: int, kind: str, rng: np.random.Generator
-) -> np.ndarray:
-    """The measure of real rows, ascending, by a forest like `forest` that was not fitted to them."""
-    order = rng.permutation(len(matrix))
-    held_out, seen = np.split(order, [round(_HELD_OUT * len(matrix))])
+def sibling_of(
+    judge: ForestJudge, matrix: np.ndarray, rng: np.random.Generator
+) -> tuple[HeldOut, np.ndarray]:
+    """A judge like this one that was fitted to four fifths of the rows, and the positions of the others.
+
+    `matrix` holds all columns of the forest. Where rows are too few, the judge itself and all rows.
+    """
+    forest, n_features = judge.forest, judge.n_features
     if len(matrix) < _FEWEST_ROWS:
-        return np.sort(measure(forest, matrix[:, :n_features], kind))
+        return HeldOut(judge, matrix[:, :n_features]), np.arange(len(matrix))
+    held_out, seen = np.split(rng.permutation(len(matrix)), [round(_HELD_OUT * len(matrix))])
     sibling = clone(forest).set_params(
         n_estimators=min(_SIBLING_TREES, forest.n_estimators),
         min_samples_leaf=forest.min_samples_leaf_,
         random_state=int(rng.integers(2**32)),
     )
     sibling.fit_encoded(forest.schema_, matrix[seen], quiet=True)  # the forest itself has warned already
-    rows = matrix[held_out, :n_features]
-    known = _seen_levels(forest, rows, matrix[seen, :n_features])
-    return np.sort(Plausibility(sibling, n_features, kind, np.empty(0)).of_known_cells(rows, known))
+    return HeldOut(ForestJudge(sibling, n_features, judge.measure), matrix[seen, :n_features]), np.sort(held_out)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """A forest that has seen only some rows, and these rows."""
+
+    judge: ForestJudge
+    seen: np.ndarray
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """The measure of rows that it may not have seen: levels new to it count as average ones."""
+        return self.judge.of_known_cells(rows, _seen_levels(self.judge.forest, rows, self.seen))
+
+    def log_density(self, rows: np.ndarray) -> np.ndarray:
+        """Log density of the same rows."""
+        return self.judge.log_density(rows)
 
 
 def _seen_levels(forest: AdversarialRandomForest, rows: np.ndarray, seen: np.ndarray) -> np.ndarray:

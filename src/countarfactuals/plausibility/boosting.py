@@ -1,0 +1,217 @@
+"""Boosted symmetric trees on small codes: few lines, arrays only, and fast to ask.
+
+1. A tree asks the same question at every node of a level, so that d answers are the number of its leaf. A question is
+   "code > t", or "code = t" for unordered levels. Code 0 is a missing cell.
+2. Questions are chosen greedily by the decrease of squared error of all outputs together, among some columns and some
+   rows that are drawn for each tree.
+3. `boost_number` learns a mean and a log spread: natural gradients of the Gaussian likelihood, residuals cut at four
+   spreads, so that single values far out do not lead. `boost_levels` learns log odds of levels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from countarfactuals.arf.random import next_below
+
+_CUT = 4.0  # spreads beyond which a residual counts as that many
+_PRIOR = 0.5  # rows per level
+
+
+class Boosting(NamedTuple):
+    """How trees are grown."""
+
+    n_trees: int
+    depth: int
+    rate: float  # of the mean, and of log odds
+    spread_rate: float  # of the log spread
+    ridge: float  # rows that pull a leaf to zero
+    share: float  # of the rows that a tree sees
+    n_columns: int  # that a tree may ask about
+
+
+class Trees(NamedTuple):
+    """A boosted function of codes."""
+
+    column: np.ndarray  # int16 (T, D), −1 where a level has no question
+    code: np.ndarray  # int16 (T, D)
+    value: np.ndarray  # float64 (T, 2^D, K)
+    start: np.ndarray  # float64 (K,)
+
+
+@njit(nogil=True, cache=True)
+def _permuted(n, count, state):  # type: ignore[no-untyped-def]
+    """The first `count` places of a random order of 0 … n − 1."""
+    order = np.arange(n)
+    for i in range(min(count, n)):
+        j = i + next_below(state, n - i)
+        order[i], order[j] = order[j], order[i]
+    return order[:count]
+
+
+@njit(nogil=True, cache=True)
+def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, ridge):  # type: ignore[no-untyped-def]
+    """One tree on some rows: its questions, and the leaf of every row."""
+    n_outputs, n = gradient.shape[1], codes.shape[1]
+    asked, cut = np.full(depth, -1, np.int16), np.zeros(depth, np.int16)
+    leaf = np.zeros(n, np.int64)
+    most = 2
+    for j in columns:
+        most = max(most, n_codes[j])
+    for level in range(depth):
+        n_leaves = 1 << level
+        best, best_column, best_code = 1e-12, -1, 0
+        sums = np.empty((n_leaves, most, n_outputs + 1))
+        gain = np.empty(most)
+        for j in columns:
+            sums[:, : n_codes[j]] = 0.0
+            column = codes[j]
+            for r in rows:
+                cell = sums[leaf[r], column[r]]
+                for k in range(n_outputs):
+                    cell[k] += gradient[r, k]
+                cell[n_outputs] += weight[r]
+            _gains(sums, n_leaves, n_codes[j], unordered[j], ridge, gain)
+            for code in range(n_codes[j] if unordered[j] else n_codes[j] - 1):
+                if gain[code] > best:
+                    best, best_column, best_code = gain[code], j, code
+        if best_column < 0:
+            break
+        asked[level], cut[level] = best_column, best_code
+        column = codes[best_column]
+        for r in range(n):
+            yes = column[r] == best_code if unordered[best_column] else column[r] > best_code
+            leaf[r] |= np.int64(yes) << level
+    return asked, cut, leaf
+
+
+@njit(nogil=True, cache=True)
+def _gains(sums, n_leaves, n_codes, is_unordered, ridge, gain):  # type: ignore[no-untyped-def]
+    """Decrease of squared error by each question, over all leaves."""
+    n_outputs = sums.shape[2] - 1
+    total, left = np.empty(n_outputs + 1), np.empty(n_outputs + 1)
+    gain[:n_codes] = 0.0
+    for leaf in range(n_leaves):
+        total[:], left[:] = 0.0, 0.0
+        for code in range(n_codes):
+            for k in range(n_outputs + 1):
+                total[k] += sums[leaf, code, k]
+        if total[n_outputs] <= 0.0:
+            continue
+        before = 0.0
+        for k in range(n_outputs):
+            before += total[k] * total[k] / (total[n_outputs] + ridge)
+        for code in range(n_codes):
+            for k in range(n_outputs + 1):
+                left[k] = sums[leaf, code, k] if is_unordered else left[k] + sums[leaf, code, k]
+            after = 0.0
+            for k in range(n_outputs):
+                right = total[k] - left[k]
+                after += left[k] * left[k] / (left[n_outputs] + ridge)
+                after += right * right / (total[n_outputs] - left[n_outputs] + ridge)
+            gain[code] += after - before
+
+
+@njit(nogil=True, cache=True)
+def boost_number(codes, n_codes, unordered, others, y, offset, seed, options):  # type: ignore[no-untyped-def]
+    """Mean and log spread of y − offset, given the other columns' codes."""
+    n, n_leaves = codes.shape[1], 1 << options.depth
+    state = np.array([seed], np.uint64)
+    start = np.array([(y - offset).mean(), math.log(max((y - offset).std(), 1e-300))])
+    mean, log_spread = offset + start[0], np.full(n, start[1])
+    column = np.full((options.n_trees, options.depth), -1, np.int16)
+    code = np.zeros((options.n_trees, options.depth), np.int16)
+    value = np.zeros((options.n_trees, n_leaves, 2))
+    gradient, even = np.empty((n, 2)), np.ones(n)
+    for t in range(options.n_trees):
+        for i in range(n):
+            e = (y[i] - mean[i]) * math.exp(-log_spread[i])
+            e = min(max(e, -_CUT), _CUT)
+            gradient[i, 0], gradient[i, 1] = e, 0.5 * (min(e * e, _CUT) - 1.0)
+        rows = np.sort(_permuted(n, max(1, int(options.share * n)), state))
+        columns = others[_permuted(len(others), options.n_columns, state)]
+        column[t], code[t], leaf = _grow(
+            codes, n_codes, unordered, columns, rows, gradient, even, options.depth, options.ridge
+        )
+        sums = np.zeros((n_leaves, 4))
+        all_precision = 0.0
+        for r in rows:  # the mean of a leaf weighs rows by their precision
+            precision = math.exp(-2.0 * (log_spread[r] - start[1]))
+            all_precision += precision
+            sums[leaf[r], 0] += precision * gradient[r, 0] * math.exp(log_spread[r])
+            sums[leaf[r], 1] += precision
+            sums[leaf[r], 2] += gradient[r, 1]
+            sums[leaf[r], 3] += 1.0
+        pull = options.ridge * all_precision / len(rows)
+        for k in range(n_leaves):
+            value[t, k, 0] = options.rate * sums[k, 0] / (sums[k, 1] + pull)
+            value[t, k, 1] = options.spread_rate * sums[k, 2] / (sums[k, 3] + options.ridge)
+        for i in range(n):
+            mean[i] += value[t, leaf[i], 0]
+            log_spread[i] += value[t, leaf[i], 1]
+    return Trees(column, code, value, start)
+
+
+@njit(nogil=True, cache=True)
+def boost_levels(codes, n_codes, unordered, others, y, n_levels, seed, options):  # type: ignore[no-untyped-def]
+    """Log odds of the levels of y, given the other columns' codes."""
+    n, n_leaves = codes.shape[1], 1 << options.depth
+    state = np.array([seed], np.uint64)
+    start = np.full(n_levels, _PRIOR)
+    for i in range(n):
+        start[y[i]] += 1.0
+    start = np.log(start / start.sum())
+    odds = np.empty((n, n_levels))
+    odds[:] = start
+    column = np.full((options.n_trees, options.depth), -1, np.int16)
+    code = np.zeros((options.n_trees, options.depth), np.int16)
+    value = np.zeros((options.n_trees, n_leaves, n_levels))
+    gradient, curvature, weight = np.empty((n, n_levels)), np.empty((n, n_levels)), np.empty(n)
+    for t in range(options.n_trees):
+        for i in range(n):
+            largest = odds[i].max()
+            p = np.exp(odds[i] - largest)
+            p /= p.sum()
+            for k in range(n_levels):
+                gradient[i, k] = (1.0 if y[i] == k else 0.0) - p[k]
+                curvature[i, k] = p[k] * (1.0 - p[k])
+            weight[i] = curvature[i].sum()
+        rows = np.sort(_permuted(n, max(1, int(options.share * n)), state))
+        columns = others[_permuted(len(others), options.n_columns, state)]
+        column[t], code[t], leaf = _grow(
+            codes, n_codes, unordered, columns, rows, gradient, weight, options.depth, options.ridge
+        )
+        top, bottom = np.zeros((n_leaves, n_levels)), np.full((n_leaves, n_levels), options.ridge)
+        for r in rows:
+            for k in range(n_levels):
+                top[leaf[r], k] += gradient[r, k]
+                bottom[leaf[r], k] += curvature[r, k]
+        value[t] = options.rate * top / bottom
+        for i in range(n):
+            odds[i] += value[t, leaf[i]]
+    return Trees(column, code, value, start)
+
+
+@njit(nogil=True, cache=True)
+def outputs(codes, unordered, trees):  # type: ignore[no-untyped-def]
+    """What the trees say of each row of codes, (n, K)."""
+    n, (n_trees, depth), n_outputs = codes.shape[1], trees.column.shape, trees.value.shape[2]
+    result = np.empty((n, n_outputs))
+    for i in range(n):
+        result[i] = trees.start
+        for t in range(n_trees):
+            leaf = 0
+            for level in range(depth):
+                j = trees.column[t, level]
+                if j < 0:
+                    break
+                asked = trees.code[t, level]
+                yes = codes[j, i] == asked if unordered[j] else codes[j, i] > asked
+                leaf |= np.int64(yes) << level
+            for k in range(n_outputs):
+                result[i, k] += trees.value[t, leaf, k]
+    return result

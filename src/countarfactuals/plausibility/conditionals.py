@@ -1,0 +1,369 @@
+"""A judge of single cells: each column given all others.
+
+    s(x) = Σ_j log p(x_j | the other cells of x)
+
+1. A continuous cell has a mean and a spread given the rest: a linear function of all other cells, then boosted trees
+   on what is left (`boosting`). How residuals in spreads are distributed is read off rows that were held out.
+2. A level, an atom or a gap has probabilities given the rest, by boosted trees.
+3. Each column's p is a judgement of its cell: how *surprising* it is beside the same column's cells of held-out real
+   rows. That names the cells that do not fit.
+4. Three sets of models are fitted, each without one third of the rows. Their mean judges new rows; a row of the
+   training data is judged by the one that has not seen it.
+
+The sum is no density, since it counts dependence twice. It tells broken dependence where densities are too smooth, and
+a search must not be led by it: it would find rows that explain themselves well and are nowhere.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Self
+
+import numpy as np
+from numba import njit
+
+from countarfactuals.plausibility.boosting import Boosting, Trees, boost_levels, boost_number, outputs
+from countarfactuals.plausibility.cells import Cells
+
+_TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE = 30, 4, 0.3, 0.15, 3.0, 0.6
+_FEWEST_COLUMNS, _SHARE_OF_COLUMNS = 6, 3
+_MOST_CODES = 48  # of a number, besides missing
+_MOST_LEVELS = 24  # of a category that are told apart, by their frequency; the others count as one
+_LINEAR_RIDGE = 1e-3
+_MOST_INDICATORS = 12  # levels of a category that the linear part sees
+_REACH, _GRID = 8.0, 401  # of residuals in spreads, and points at which their density is kept
+_FAR, _FAR_SPREAD = 0.03, 1.5  # share and width of the Student part for residuals far out
+_FAR_CONSTANT = 2.0 / (math.pi * math.sqrt(3.0))  # of a Student density of three degrees of freedom
+
+
+class Part(NamedTuple):
+    """The models that lack one part of the rows."""
+
+    slope: np.ndarray  # (q, width of the linear part)
+    number: tuple[Trees, ...]  # one per continuous column
+    state: tuple[Trees, ...]  # one per stated column
+
+
+class Coding(NamedTuple):
+    """How cells become codes and the terms of the linear part."""
+
+    edges: tuple[np.ndarray, ...]  # per column, between the codes of a number; empty for levels
+    code_of_level: tuple[np.ndarray, ...]  # per column, the code of each level; empty for numbers
+    n_codes: np.ndarray  # int64 (p,), missing included
+    unordered: np.ndarray  # bool (p,)
+    centre: np.ndarray  # (p,)
+    scale: np.ndarray  # (p,)
+    indicators: np.ndarray  # int64 (width, 2): column, and the code that is indicated; −1 for a number's value
+    mean: np.ndarray  # (width,), of the terms
+
+
+class Conditionals:
+    """Each column given the others, as one judge."""
+
+    name = "conditionals"
+
+    def __init__(self, cells: Cells, coding: Coding, parts: tuple[Part, ...], density: np.ndarray) -> None:
+        self.cells = cells
+        self.coding = coding
+        self.parts = parts
+        self.density = density  # (q, _GRID): of residuals, on an even grid from −_REACH to _REACH
+
+    @classmethod
+    def fit(cls, cells: Cells, matrix: np.ndarray, part_of: np.ndarray, rng: np.random.Generator) -> Self:
+        """Fitted to rows; the k-th set of models does not see rows with `part_of` k."""
+        coding = _coding(cells, matrix)
+        table = _Table.of(cells, coding, matrix)
+        n_parts = int(part_of.max()) + 1
+        seeds = rng.integers(2**63, size=(n_parts, 2 * matrix.shape[1]), dtype=np.int64)
+        parts = tuple(_fit_part(cells, coding, table, part_of != k, seeds[k]) for k in range(n_parts))
+        judge = cls(cells, coding, parts, np.zeros((len(cells.numbers), _GRID)))
+        residuals = np.full((len(matrix), len(cells.numbers)), np.nan)
+        for k in range(n_parts):
+            held = np.flatnonzero(part_of == k)
+            residuals[held] = judge._residuals(table.rows(held), k)[0]
+        judge.density = np.array([_residual_density(column) for column in residuals.T]).reshape(-1, _GRID)
+        return judge
+
+    def cell_log_p(self, rows: np.ndarray, part: int | None = None) -> np.ndarray:
+        """Log p of each cell given the others, (n, p), less what gaps and atoms cost; the mean of the parts."""
+        table = _Table.of(self.cells, self.coding, rows)
+        chosen = range(len(self.parts)) if part is None else (part,)
+        total = np.zeros(rows.shape)
+        for k in chosen:
+            total += self._cell_log_p(table, k)
+        total /= len(chosen)
+        return total - _cell_costs(self.cells, table.states)
+
+    def _cell_log_p(self, table: _Table, k: int) -> np.ndarray:
+        result = np.zeros((len(table.states), len(self.cells.columns)))
+        residual, log_spread = self._residuals(table, k)
+        known = ~np.isnan(residual)
+        for place, j in enumerate(self.cells.numbers.tolist()):
+            at = known[:, place]
+            result[at, j] = _residual_log_p(residual[at, place], self.density[place]) - log_spread[at, place]
+        for place, j in enumerate(self.cells.stated.tolist()):
+            odds = outputs(table.codes, self.coding.unordered, self.parts[k].state[place])
+            log_p = odds - np.logaddexp.reduce(odds, axis=1)[:, None]
+            state = _known_state(self.cells, self.coding, j, table.states[:, j])
+            judged = (table.states[:, j] < self.cells.n_states[j]) | self.cells.has_gaps[j]
+            result[:, j] += np.where(judged, np.take_along_axis(log_p, state[:, None], axis=1)[:, 0], 0.0)
+        return result
+
+    def _residuals(self, table: _Table, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals of the continuous cells in spreads, and the log spreads in own units; NaN for other cells."""
+        part, numbers = self.parts[k], self.cells.numbers
+        residual, log_spread = np.full((2, len(table.states), len(numbers)), np.nan)
+        linear = _linear(table.terms, part.slope)
+        for place, j in enumerate(numbers.tolist()):
+            said = outputs(table.codes, self.coding.unordered, part.number[place])
+            z = (table.numbers[:, place] - self.coding.centre[j]) / self.coding.scale[j]
+            residual[:, place] = (z - linear[:, place] - said[:, 0]) * np.exp(-said[:, 1])
+            log_spread[:, place] = said[:, 1] + math.log(self.coding.scale[j])
+        return residual, log_spread
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What `restored` needs."""
+        arrays = {"density": self.density}
+        for name in ("n_codes", "unordered", "centre", "scale", "indicators", "mean"):
+            arrays[f"coding.{name}"] = getattr(self.coding, name)
+        for name in ("edges", "code_of_level"):
+            for j, array in enumerate(getattr(self.coding, name)):
+                arrays[f"coding.{name}.{j}"] = array
+        for k, part in enumerate(self.parts):
+            arrays[f"{k}.slope"] = part.slope
+            for kind in ("number", "state"):
+                for place, trees in enumerate(getattr(part, kind)):
+                    arrays |= {f"{k}.{kind}.{place}.{name}": value for name, value in trees._asdict().items()}
+        return arrays
+
+    @classmethod
+    def restored(cls, cells: Cells, arrays: dict[str, np.ndarray]) -> Self:
+        """The inverse of `arrays`; KeyError for what is not there."""
+        listed = {
+            name: tuple(arrays[f"coding.{name}.{j}"] for j in range(len(cells.columns)))
+            for name in ("edges", "code_of_level")
+        }
+        plain = ("n_codes", "unordered", "centre", "scale", "indicators", "mean")
+        coding = Coding(**listed, **{name: arrays[f"coding.{name}"] for name in plain})
+        n_parts = sum(name.endswith(".slope") for name in arrays)
+        sizes = {"number": len(cells.numbers), "state": len(cells.stated)}
+
+        def trees(k: int, kind: str) -> tuple[Trees, ...]:
+            places = range(sizes[kind])
+            return tuple(
+                Trees(**{name: arrays[f"{k}.{kind}.{place}.{name}"] for name in Trees._fields}) for place in places
+            )
+
+        parts = (Part(arrays[f"{k}.slope"], trees(k, "number"), trees(k, "state")) for k in range(n_parts))
+        return cls(cells, coding, tuple(parts), arrays["density"])
+
+
+class _Table(NamedTuple):
+    """Rows in codes and terms."""
+
+    codes: np.ndarray  # uint8 (p, n)
+    terms: np.ndarray  # (n, width)
+    numbers: np.ndarray  # (n, q), NaN where a cell is not continuous
+    states: np.ndarray  # int64 (n, p)
+
+    @classmethod
+    def of(cls, cells: Cells, coding: Coding, rows: np.ndarray) -> _Table:
+        states = cells.states(rows)
+        codes = _codes(coding, rows)
+        terms = _terms(coding, rows, codes) - coding.mean
+        return cls(codes, terms, cells.continuous(rows, states), states)
+
+    def rows(self, chosen: np.ndarray) -> _Table:
+        return _Table(
+            np.ascontiguousarray(self.codes[:, chosen]), self.terms[chosen], self.numbers[chosen], self.states[chosen]
+        )
+
+
+# Coding
+
+
+def _coding(cells: Cells, matrix: np.ndarray) -> Coding:
+    edges, code_of_level, n_codes, unordered, indicators = [], [], [], [], []
+    centre, scale = np.zeros(matrix.shape[1]), np.ones(matrix.shape[1])
+    for j, column in enumerate(cells.columns):
+        known = matrix[~np.isnan(matrix[:, j]), j]
+        if column.is_number:
+            edges.append(_edges(known))
+            code_of_level.append(np.empty(0, np.int64))
+            n_codes.append(len(edges[-1]) + 2)
+            unordered.append(False)
+            indicators.append((j, -1))
+            centre[j], scale[j] = known.mean(), known.std() or 1.0
+        else:
+            edges.append(np.empty(0))
+            code_of_level.append(_level_codes(known.astype(np.int64), column.n_levels))
+            n_codes.append(int(code_of_level[-1].max(initial=0)) + 1)
+            unordered.append(str(column.kind) == "category" and column.n_levels > 2)
+            first = 2 if column.n_levels == 2 else 1
+            indicators += [(j, code) for code in range(first, min(n_codes[-1], _MOST_INDICATORS + 1))]
+    coding = Coding(
+        tuple(edges),
+        tuple(code_of_level),
+        np.array(n_codes, np.int64),
+        np.array(unordered, np.bool_),
+        centre,
+        scale,
+        np.array(indicators, np.int64).reshape(-1, 2),
+        np.zeros(len(indicators)),
+    )
+    return coding._replace(mean=_terms(coding, matrix, _codes(coding, matrix)).mean(axis=0))
+
+
+def _edges(known: np.ndarray) -> np.ndarray:
+    """Between which values of a number its codes change."""
+    distinct = np.unique(known)
+    if len(distinct) <= _MOST_CODES:
+        return np.asarray(0.5 * (distinct[1:] + distinct[:-1]))
+    return np.unique(np.quantile(known, np.linspace(0.0, 1.0, _MOST_CODES + 1)[1:-1]))
+
+
+def _level_codes(known: np.ndarray, n_levels: int) -> np.ndarray:
+    """Codes from 1 on: of all levels in their order, or of the most frequent ones and one for the rest."""
+    if n_levels <= _MOST_LEVELS:
+        return np.arange(1, n_levels + 1)
+    rank = np.argsort(np.argsort(-np.bincount(known, minlength=n_levels), kind="stable"), kind="stable")
+    return np.minimum(rank + 1, _MOST_LEVELS)
+
+
+def _codes(coding: Coding, rows: np.ndarray) -> np.ndarray:
+    codes = np.zeros(rows.shape[::-1], np.uint8)
+    for j, (edges, code_of_level) in enumerate(zip(coding.edges, coding.code_of_level, strict=True)):
+        known = ~np.isnan(rows[:, j])
+        values = rows[known, j]
+        codes[j, known] = code_of_level[values.astype(np.int64)] if len(code_of_level) else (
+            np.searchsorted(edges, values, side="left") + 1
+        )
+    return codes
+
+
+def _terms(coding: Coding, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """What the linear part sees: standardised numbers, 0 for gaps, and indicators of levels."""
+    terms = np.empty((len(rows), len(coding.indicators)))
+    for place, (j, code) in enumerate(coding.indicators.tolist()):
+        if code >= 0:
+            terms[:, place] = codes[j] == code
+        else:
+            terms[:, place] = np.nan_to_num((rows[:, j] - coding.centre[j]) / coding.scale[j], nan=0.0)
+    return terms
+
+
+def _n_known_states(cells: Cells, coding: Coding, j: int) -> int:
+    """States of a column that are told apart, missing included."""
+    if cells.columns[j].is_number:
+        return int(cells.n_states[j]) + 1
+    return int(coding.n_codes[j])
+
+
+def _known_state(cells: Cells, coding: Coding, j: int, states: np.ndarray) -> np.ndarray:
+    """States as they are told apart: rare levels are one, and missing is the last."""
+    if cells.columns[j].is_number:
+        return states
+    levels = np.append(coding.code_of_level[j] - 1, coding.n_codes[j] - 1)
+    return np.asarray(levels[states])
+
+
+# Fitting
+
+
+def _fit_part(cells: Cells, coding: Coding, table: _Table, is_seen: np.ndarray, seeds: np.ndarray) -> Part:
+    p = len(cells.columns)
+    options = Boosting(
+        _TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE, max(_FEWEST_COLUMNS, p // _SHARE_OF_COLUMNS)
+    )
+    seen = np.flatnonzero(is_seen)
+    slope = _slopes(cells, coding, table.terms[seen])
+    numbers, states = [], []
+    for place, j in enumerate(cells.numbers.tolist()):
+        rows = table.rows(seen[~np.isnan(table.numbers[seen, place])])
+        z = (rows.numbers[:, place] - coding.centre[j]) / coding.scale[j]
+        offset = _linear(rows.terms, slope)[:, place]
+        others = np.delete(np.arange(p), j)
+        trees = boost_number(
+            rows.codes, coding.n_codes, coding.unordered, others, z, offset, np.uint64(seeds[j]), options
+        )
+        least = cells.columns[j].step / coding.scale[j] / math.sqrt(12.0)  # rounding alone spreads this much
+        trees.start[1] = max(trees.start[1], math.log(max(least, 1e-9)))
+        numbers.append(trees)
+    for j in cells.stated.tolist():
+        rows = table.rows(seen)
+        y = _known_state(cells, coding, j, rows.states[:, j])
+        n_levels, others = _n_known_states(cells, coding, j), np.delete(np.arange(p), j)
+        states.append(
+            boost_levels(
+                rows.codes, coding.n_codes, coding.unordered, others, y, n_levels, np.uint64(seeds[p + j]), options
+            )
+        )
+    return Part(slope, tuple(numbers), tuple(states))
+
+
+def _slopes(cells: Cells, coding: Coding, terms: np.ndarray) -> np.ndarray:
+    """Ridge regressions of each number on all terms but its own: rows of the inverse covariance tell them all."""
+    width = terms.shape[1]
+    precision = np.linalg.inv(terms.T @ terms / max(len(terms), 1) + _LINEAR_RIDGE * np.eye(width))
+    slope = np.zeros((len(cells.numbers), width))
+    for place, j in enumerate(cells.numbers.tolist()):
+        own = int(np.flatnonzero((coding.indicators[:, 0] == j) & (coding.indicators[:, 1] < 0))[0])
+        slope[place] = -precision[own] / precision[own, own]
+        slope[place, own] = 0.0
+    return slope
+
+
+@njit(nogil=True, cache=True)
+def _linear(terms, slope):  # type: ignore[no-untyped-def]
+    """The linear part of every continuous column, row by row, so that a row's bits do not depend on the others."""
+    result = np.zeros((len(terms), len(slope)))
+    for i in range(len(terms)):
+        for place in range(len(slope)):
+            total = 0.0
+            for k in range(terms.shape[1]):
+                total += terms[i, k] * slope[place, k]
+            result[i, place] = total
+    return result
+
+
+# Residuals
+
+
+def _residual_density(residuals: np.ndarray) -> np.ndarray:
+    """The density of held-out residuals on the grid, smoothed by a normal kernel."""
+    known = residuals[~np.isnan(residuals)]
+    grid = np.linspace(-_REACH, _REACH, _GRID)
+    if len(known) < 2:
+        return np.asarray(np.exp(-0.5 * grid**2) / math.sqrt(2.0 * math.pi))
+    width = max(float(np.quantile(np.abs(known), 0.6827)) * len(known) ** -0.2, grid[1] - grid[0])
+    count = np.bincount(np.clip(np.rint((known + _REACH) / (grid[1] - grid[0])), 0, _GRID - 1).astype(int), None, _GRID)
+    kernel = np.exp(-0.5 * ((grid - grid[:, None]) / width) ** 2) / (width * math.sqrt(2.0 * math.pi))
+    return np.asarray(kernel @ (count / len(known)))
+
+
+@njit(nogil=True, cache=True)
+def _residual_log_p(residual, density):  # type: ignore[no-untyped-def]
+    """Log density of residuals in spreads: what held-out ones show, and a heavy tail beyond."""
+    result = np.empty(len(residual))
+    step = 2.0 * _REACH / (_GRID - 1)
+    for i in range(len(residual)):
+        e = residual[i]
+        near = 0.0
+        if abs(e) < _REACH:
+            place = (e + _REACH) / step
+            k = min(int(place), _GRID - 2)
+            near = density[k] + (place - k) * (density[k + 1] - density[k])
+        far = 1.0 + (e / _FAR_SPREAD) ** 2 / 3.0
+        result[i] = math.log((1.0 - _FAR) * near + _FAR * _FAR_CONSTANT / (_FAR_SPREAD * far * far))
+    return result
+
+
+def _cell_costs(cells: Cells, states: np.ndarray) -> np.ndarray:
+    """What gaps cost, and atoms, which have probabilities where continuous cells have densities."""
+    is_gap = states == cells.n_states
+    costs = np.where(is_gap, cells.entropy, 0.0)
+    for j, column in enumerate(cells.columns):
+        if column.is_number and len(column.atoms):
+            is_atom = ~is_gap[:, j] & (states[:, j] >= int(j in cells.numbers))
+            costs[is_atom, j] = cells.log_step[j] if column.step > 0.0 else cells.entropy[j]
+    return costs

@@ -1,0 +1,349 @@
+"""`Plausibility`: the judges of a table, who leads the search, and what is told to a person.
+
+1. Judges are fitted: the forest, a mixture of Gaussians, each column given the others. Who is seated is in `seats`.
+2. The *measure* is the leader's: it leads the search and orders the Pareto set.
+3. What is told is the word of all who are seated, and mostly of such as the search has not optimised. Each ranks a row
+   among held-out real rows; the least of these ranks counts, and *typicality* is the share of held-out real rows whose
+   own least rank is lower. Real rows are therefore typical by 50 % on average, whoever judges.
+4. A row of the training data is judged by models that have not seen it.
+5. The *range* runs from the least to the largest word of single judges and of their parts, which have seen other rows.
+6. Where each column given the others has a seat, its least plausible cell has a word too, and cells that are more
+   surprising than nearly all real ones are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from countarfactuals.objectives import Gower, canonical
+from countarfactuals.plausibility.cells import Cells
+from countarfactuals.plausibility.conditionals import Conditionals
+from countarfactuals.plausibility.forest import ForestJudge, sibling_of
+from countarfactuals.plausibility.mixture import Mixtures
+from countarfactuals.plausibility.seats import Skill, leader_of, mixed_rows, seated, skill
+from countarfactuals.schema import Schema
+
+FOREST, MIXTURE, CONDITIONALS, WORST_CELL = "forest", "mixture", "conditionals", "worst cell"
+_PARTS = 3
+_FEWEST_ROWS = 100  # below, thirds of the rows say too little
+_MOST_ROWS = 10_000  # that judges besides the forest are fitted to
+_FEWEST_COLUMNS = 3  # for which a column given the others is a question of its own
+ODD = 0.005  # share of real cells of a column that may be as surprising as one that is called odd
+
+
+class Claims(NamedTuple):
+    """What is told of rows."""
+
+    typicality: np.ndarray  # (n,) share of real rows that are less typical
+    low: np.ndarray  # (n,) the least word of any judge
+    high: np.ndarray  # (n,) the largest
+    objector: np.ndarray  # (n,) who had the least word, by position in `Plausibility.voices`
+    cell: np.ndarray  # (n, p) share of real cells of the column that are more surprising; NaN where nobody can tell
+
+
+@dataclass(frozen=True, eq=False)
+class Plausibility:
+    """The judges of one table.
+
+    Parameters
+    ----------
+    forest_judge : the forest.
+    mixtures, conditionals : the other judges, None where they were not asked or have no seat.
+    leader : who leads the search, "forest" or "mixture".
+    seats : whose word counts for claims, the leader first.
+    held : by voice, what held-out real rows got; NaN for rows that were not judged. One number per row of `matrix`.
+    held_cells : of `held`'s rows, log p of each cell given the others; (0, p) without such a judge.
+    part_of : by row of `matrix`, which part of the judges has not seen it.
+    skills : by judge, how well it knows real rows; empty where the forest judges alone.
+    matrix : the rows that were judged held out.
+    """
+
+    forest_judge: ForestJudge
+    mixtures: Mixtures | None
+    conditionals: Conditionals | None
+    leader: str
+    seats: tuple[str, ...]
+    held: Mapping[str, np.ndarray]
+    held_cells: np.ndarray
+    part_of: np.ndarray
+    skills: Mapping[str, Skill]
+    matrix: np.ndarray
+
+    # The measure, by the leader
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """The leader's measure of each row, larger is more plausible."""
+        return self._word(self.leader, rows)
+
+    def both(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The leader's measure of each row, and the forest's log density."""
+        if self.leader == FOREST:
+            return self.forest_judge.both(rows)
+        return self(rows), self.log_density(rows)
+
+    def log_density(self, rows: np.ndarray) -> np.ndarray:
+        """The forest's log density of each row."""
+        return self.forest_judge.log_density(rows)
+
+    def judge(self, rows: np.ndarray, leaf_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The leader's measure of each row, and its probability of what has the given probability in each leaf."""
+        if self.leader == FOREST:
+            return self.forest_judge.judge(rows, leaf_shares)
+        return self(rows), self.forest_judge.votes(rows, leaf_shares)
+
+    def leaf_shares(self, condition: Any) -> np.ndarray:
+        """The probability of one condition in each leaf of the forest."""
+        return self.forest_judge.leaf_shares(condition)
+
+    @cached_property
+    def real(self) -> np.ndarray:
+        """The leader's measure of held-out real rows, ascending."""
+        held = self.held[self.leader]
+        return np.sort(held[~np.isnan(held)])
+
+    def rank(self, measure: np.ndarray) -> np.ndarray:
+        """Share of real rows whose measure is below each value."""
+        return np.searchsorted(self.real, measure, side="left") / max(len(self.real), 1)
+
+    @property
+    def forest(self) -> Any:
+        """The forest, which also draws."""
+        return self.forest_judge.forest
+
+    @property
+    def measure(self) -> str:
+        """How the forest sums up its trees."""
+        return self.forest_judge.measure
+
+    @property
+    def name(self) -> str:
+        """What the measure is called."""
+        return self.forest_judge.name if self.leader == FOREST else "log density of a Gaussian mixture"
+
+    # Claims, by all who are seated
+
+    @property
+    def voices(self) -> tuple[str, ...]:
+        """Whose ranks count: those who are seated, and the least plausible cell where cells are judged."""
+        return (*self.seats, WORST_CELL) if CONDITIONALS in self.seats else self.seats
+
+    def claims(self, rows: np.ndarray) -> Claims:
+        """What is told of rows; those of the training data are judged by models that have not seen them."""
+        n, parts = len(rows), range(_PARTS if self._is_parted else 1)
+        words = np.empty((len(self.voices), len(parts), n))
+        cells = np.full(rows.shape, np.nan)
+        place = self._places_of(rows)
+        known = place >= 0
+        for v, voice in enumerate(self.voices):
+            if voice == CONDITIONALS:
+                continue
+            if voice == WORST_CELL:
+                by_part = [self._conditionals.cell_log_p(rows, k) for k in parts]
+                mean = np.mean(by_part, axis=0)
+                mean[known] = self.held_cells[place[known]]
+                cells = self._cell_ranks(mean)
+                for k in parts:
+                    words[v - 1, k] = self._ranks(CONDITIONALS, by_part[k].sum(axis=1))
+                    words[v, k] = self._ranks(WORST_CELL, self._cell_ranks(by_part[k]).min(axis=1))
+                words[v - 1, :, known] = self._ranks(CONDITIONALS, self.held[CONDITIONALS][place[known]])[:, None]
+                words[v, :, known] = self._ranks(WORST_CELL, self.held[WORST_CELL][place[known]])[:, None]
+            else:
+                for k in parts:
+                    words[v, k] = self._ranks(voice, self._word(voice, rows, k if voice == MIXTURE else None))
+                held = self.held[voice][np.maximum(place, 0)]
+                judged = known & ~np.isnan(held)
+                words[v][:, judged] = self._ranks(voice, held[judged])
+        mean_words = words.mean(axis=1)
+        least = mean_words.min(axis=0)
+        typicality = np.searchsorted(self._least_ranks, least, side="left") / max(len(self._least_ranks), 1)
+        every = np.concatenate([words.reshape(-1, n), typicality[None]])
+        return Claims(typicality, every.min(axis=0), every.max(axis=0), mean_words.argmin(axis=0), cells)
+
+    def typicality(self, rows: np.ndarray) -> np.ndarray:
+        """Share of real rows that are less typical than each row."""
+        return self.claims(rows).typicality
+
+    def is_typical(self, rows: np.ndarray, least: float, measure: np.ndarray | None = None) -> np.ndarray:
+        """Which rows have a typicality of at least `least`; only those that the leader lets pass are judged further."""
+        measure = self(rows) if measure is None else measure
+        rank = self._ranks(self.leader, measure)
+        bound = np.searchsorted(self._least_ranks, rank, side="left") / max(len(self._least_ranks), 1)
+        # a training row may be judged better by models that have not seen it: no bound
+        good = (bound >= least) | (self._places_of(rows) >= 0)
+        if good.any():
+            good[good] = self.typicality(rows[good]) >= least
+        return good
+
+    def odd_partner(self, row: np.ndarray, column: int) -> int | None:
+        """The other cell that makes one odd: the one whose usual values make it least surprising; None if none does."""
+        if self.conditionals is None:
+            return None
+        others = [j for j in range(len(row)) if j != column]
+        variants = np.repeat(row[None], len(others), axis=0)
+        for k, j in enumerate(others):
+            variants[k, j] = self._usual[j]
+        log_p = self.conditionals.cell_log_p(np.concatenate([row[None], variants]))[:, column]
+        best = int(np.argmax(log_p[1:]))
+        return others[best] if log_p[1 + best] > log_p[0] else None
+
+    def _word(self, voice: str, rows: np.ndarray, part: int | None = None) -> np.ndarray:
+        """The raw word of a density."""
+        return self.forest_judge(rows) if voice == FOREST else self._mixtures(rows, part)
+
+    @property
+    def _mixtures(self) -> Mixtures:
+        assert self.mixtures is not None
+        return self.mixtures
+
+    @property
+    def _conditionals(self) -> Conditionals:
+        assert self.conditionals is not None
+        return self.conditionals
+
+    @property
+    def _is_parted(self) -> bool:
+        return self.mixtures is not None or self.conditionals is not None
+
+    def _ranks(self, voice: str, words: np.ndarray) -> np.ndarray:
+        """Share of held-out real rows that got less, smooth between them and strictly rising beyond."""
+        held = self._sorted[voice]
+        n = len(held)
+        if n < 2:
+            return np.full(len(words), 0.5)
+        rank = np.interp(words, held, (np.arange(n) + 1.0) / (n + 1.0))
+        spread = max(float(held[n // 2] - held[0]), 1e-12)
+        with np.errstate(invalid="ignore"):
+            below = np.exp(np.maximum((words - held[0]) / spread, -700.0)) / (n + 1.0)
+        return np.where(words < held[0], below, rank)
+
+    @cached_property
+    def _sorted(self) -> dict[str, np.ndarray]:
+        return {voice: np.sort(held[~np.isnan(held)]) for voice, held in self.held.items()}
+
+    @cached_property
+    def _least_ranks(self) -> np.ndarray:
+        """The least rank of each held-out real row that every voice has judged, ascending."""
+        held = np.array([self.held[voice] for voice in self.voices])
+        held = held[:, ~np.isnan(held).any(axis=0)]
+        return np.sort(np.min([self._ranks(v, words) for v, words in zip(self.voices, held, strict=True)], axis=0))
+
+    def _cell_ranks(self, log_p: np.ndarray) -> np.ndarray:
+        """Share of held-out real cells of the same column that are more surprising."""
+        ranks = np.empty(log_p.shape)
+        for j in range(log_p.shape[1]):
+            held = self._sorted_cells[:, j]
+            ranks[:, j] = np.searchsorted(held, log_p[:, j], side="left") / max(len(held), 1)
+            # beyond all of them, how far still matters to the least plausible cell
+            far = log_p[:, j] < held[0]
+            ranks[far, j] = np.exp(np.maximum(log_p[far, j] - held[0], -700.0)) / (len(held) + 1.0)
+        return ranks
+
+    @cached_property
+    def _sorted_cells(self) -> np.ndarray:
+        return np.sort(self.held_cells, axis=0)
+
+    @cached_property
+    def _usual(self) -> np.ndarray:
+        """A usual value of each column: the middle one of its values, which for levels is one of the frequent."""
+        usual = np.empty(self.matrix.shape[1])
+        for j, column in enumerate(self.forest_judge.forest.schema_.columns[: len(usual)]):
+            known = np.sort(self.matrix[~np.isnan(self.matrix[:, j]), j])
+            values, counts = np.unique(known, return_counts=True)
+            usual[j] = known[len(known) // 2] if column.is_number else values[np.argmax(counts)]
+        return usual
+
+    def _places_of(self, rows: np.ndarray) -> np.ndarray:
+        """Where each row stands among those that were judged held out, −1 for a new one."""
+        return np.array([self._index.get(row.tobytes(), -1) for row in canonical(rows)], np.int64)
+
+    @cached_property
+    def _index(self) -> dict[bytes, int]:
+        return {row.tobytes(): i for i, row in reversed(list(enumerate(canonical(self.matrix))))}
+
+
+def fit_plausibility(
+    forest: Any, schema: Schema, full: np.ndarray, measure: str | None, gower: Gower, rng: np.random.Generator
+) -> Plausibility:
+    """The judges of a table.
+
+    Parameters
+    ----------
+    forest : fitted to `full`, whose first columns are the features.
+    schema : of the features.
+    measure : "median" or "density" for the forest alone; None lets other judges earn seats.
+    gower : the distance by which rows are near.
+    """
+    p = len(schema.columns)
+    judge = ForestJudge(forest, p, measure or "median")
+    sibling_rng, *other_rngs = rng.spawn(5)
+    rows = np.sort(other_rngs[0].permutation(len(full))[:_MOST_ROWS])
+    matrix = np.ascontiguousarray(full[rows, :p])
+    sibling, unseen = sibling_of(judge, full[rows], sibling_rng)
+    held = {FOREST: np.full(len(rows), np.nan)}
+    held[FOREST][unseen] = sibling(matrix[unseen])
+    part_of = other_rngs[1].permutation(len(rows)) % _PARTS
+    alone = Plausibility(judge, None, None, FOREST, (FOREST,), held, np.empty((0, p)), part_of, {}, matrix)
+    if measure is not None or len(full) < _FEWEST_ROWS:
+        return alone
+    cells = Cells.of(schema, matrix)
+    mixtures = Mixtures.fit(cells, matrix, part_of, other_rngs[2])
+    conditionals = Conditionals.fit(cells, matrix, part_of, other_rngs[3]) if p >= _FEWEST_COLUMNS else None
+    if mixtures is None and conditionals is None:
+        return alone
+    mixed = mixed_rows(matrix, part_of, unseen, gower, rng)
+    log_densities = {FOREST: sibling.log_density(matrix[unseen])}
+    skills = {FOREST: skill(held[FOREST][mixed.base], log_densities[FOREST], sibling, mixed)}
+    if mixtures is not None:
+        held[MIXTURE] = _held_out(mixtures, matrix, part_of)
+        log_density = _held_out(mixtures.log_density, matrix[unseen], part_of[unseen])
+        skills[MIXTURE] = skill(held[MIXTURE][mixed.base], log_density, _by_part(mixtures, part_of[mixed.base]), mixed)
+    held_cells = np.empty((0, p))
+    if conditionals is not None:
+        held_cells = _held_out(conditionals.cell_log_p, matrix, part_of)
+        held[CONDITIONALS] = held_cells.sum(axis=1)
+
+        def summed(some: np.ndarray, part: int) -> np.ndarray:
+            return conditionals.cell_log_p(some, part).sum(axis=1)
+
+        skills[CONDITIONALS] = skill(
+            held[CONDITIONALS][mixed.base], None, _by_part(summed, part_of[mixed.base]), mixed
+        )
+    leader = leader_of(skills)
+    seats = seated(skills, leader)
+    panel = Plausibility(
+        judge,
+        mixtures if MIXTURE in seats else None,
+        conditionals if CONDITIONALS in seats else None,
+        leader,
+        seats,
+        {name: values for name, values in held.items() if name in seats},
+        held_cells if CONDITIONALS in seats else held_cells[:0],
+        part_of,
+        skills,
+        matrix,
+    )
+    if CONDITIONALS not in seats:
+        return panel
+    worst = panel._cell_ranks(held_cells).min(axis=1)
+    object.__setattr__(panel, "held", {**panel.held, WORST_CELL: worst})
+    return panel
+
+
+def _held_out(judge: Any, matrix: np.ndarray, part_of: np.ndarray) -> np.ndarray:
+    """What each row gets from the part that has not seen it."""
+    parts = [(np.flatnonzero(part_of == k), k) for k in range(_PARTS)]
+    values = [(at, judge(matrix[at], k)) for at, k in parts]
+    result = np.empty((len(matrix), *values[0][1].shape[1:]))
+    for at, value in values:
+        result[at] = value
+    return result
+
+
+def _by_part(judge: Any, part_of: np.ndarray) -> Any:
+    """A judge of rows whose bases belong to these parts."""
+    return lambda rows: _held_out(judge, rows, part_of)
