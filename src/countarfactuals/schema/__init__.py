@@ -14,5 +14,6 @@
 from .column import Column, Kind
 from .permitted import Permitted
 from .schema import Schema, Values, free_name
+from .wording import described
 
-__all__ = ["Column", "Kind", "Permitted", "Schema", "Values", "free_name"]
+__all__ = ["Column", "Kind", "Permitted", "Schema", "Values", "described", "free_name"]

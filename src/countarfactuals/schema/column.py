@@ -133,7 +133,14 @@ class Column:
         if self.decimals is not None:
             step, origin = np.rint(step * scale), np.rint(origin * scale)
         return Permitted(
-            np.array(self.values), np.array(self.atoms), self.low, self.high, float(step), float(origin), scale
+            values=np.array(self.values),
+            atoms=np.array(self.atoms),
+            low=self.low,
+            high=self.high,
+            step=float(step),
+            origin=float(origin),
+            scale=scale,
+            width=self.stored_as,
         )
 
     def permits(self, cells: np.ndarray) -> np.ndarray:

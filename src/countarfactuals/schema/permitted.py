@@ -29,6 +29,7 @@ class Permitted:
     atoms : ascending, permitted beside the grid.
     low, high : hard edges.
     step, origin, scale : grid points are (origin + m · step) / scale; step is 0 where any number is permitted.
+    width : the float type of cells, whose digits grid points have.
     """
 
     values: np.ndarray
@@ -38,6 +39,7 @@ class Permitted:
     step: float
     origin: float
     scale: float
+    width: type[np.floating] = np.float64
 
     def nearest(
         self, cells: np.ndarray, low: Limit = -math.inf, high: Limit = math.inf, otherwise: Limit | None = None
@@ -80,7 +82,8 @@ class Permitted:
         return np.rint((np.multiply(number, self.scale) - self.origin) / self.step)
 
     def _point(self, place: np.ndarray) -> np.ndarray:
-        return np.asarray((self.origin + place * self.step) / self.scale)
+        point = np.asarray((self.origin + place * self.step) / self.scale)
+        return point if self.width is np.float64 else point.astype(self.width).astype(np.float64)
 
     def _first(self, low: Limit) -> np.ndarray:
         """Place of the first grid point that is not below; compared as the float it is."""
