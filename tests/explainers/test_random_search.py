@@ -97,7 +97,9 @@ def small_table() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    "values, tenths", [(None, [1.1, *np.arange(13, 24) / 10]), ("auto", [1.1, 1.3, 1.7, 2.3])], ids=["any", "occurring"]
+    ("values", "tenths"),
+    [(None, [1.1, *np.arange(13, 24) / 10]), ("auto", [1.1, 1.3, 1.7, 2.3])],
+    ids=["any", "occurring"],
 )
 def test_draws_are_uniform(values: Any, tenths: list[float]):
     X = small_table()
@@ -124,7 +126,7 @@ def test_no_grid_point_is_lost_to_rounding():
 
 
 @pytest.mark.parametrize(
-    "values, tenths", [(None, {1.2, 1.3, 1.4, 1.5}), ("auto", {1.2, 1.3})], ids=["any", "occurring"]
+    ("values", "tenths"), [(None, {1.2, 1.3, 1.4, 1.5}), ("auto", {1.2, 1.3})], ids=["any", "occurring"]
 )
 def test_draws_within_limits(values: Any, tenths: set[float]):
     X = small_table()
