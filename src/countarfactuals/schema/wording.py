@@ -58,5 +58,5 @@ def _alternatives(column: Column, values: tuple[float, ...]) -> str:
 def _spelt(column: Column, value: float) -> str:
     """A number as people write it: no more digits than the column's type holds."""
     if column.kind is Kind.INTEGER or value == round(value):
-        return f"{value:,.0f}"
+        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.0f}"  # years have no comma
     return str(column.stored_as(value))
