@@ -367,7 +367,7 @@ def test_a_search_that_stands_still_is_left_after_the_patience():
     def model(frame: pd.DataFrame) -> np.ndarray:
         return (frame["a"] + frame["b"]).to_numpy() / 5.0
 
-    explainer = make(model=model, data=data, classes=None, task="regression", patience=1)
+    explainer = make(model=model, data=data, classes=None, task="regression", patience=1, random_state=2)
     result = explainer.explain(data.iloc[[0]], Target(above=0.7))
     assert result.status == "found"
     assert result.provenance["evaluations"] <= 12

@@ -33,9 +33,9 @@ class Recorder(Scorer):
         return super().__call__(frame)
 
 
-def make(model: Any, X: Any, **own: Any) -> RandomSearchExplainer:
+def make(model: Any, X: Any, values: Any = "auto", **own: Any) -> RandomSearchExplainer:
     density = AdversarialRandomForest(n_estimators=5, min_samples_leaf=20)
-    return RandomSearchExplainer(model, **{"density": density, "random_state": 3, **own}).fit(X)
+    return RandomSearchExplainer(model, **{"density": density, "random_state": 3, **own}).fit(X, values=values)
 
 
 @cache
@@ -74,9 +74,11 @@ def test_rows_asked_about(table: str, task: str):
     assert same(result, explainer.explain(x, TARGETS[task]))
 
 
-def drawn(X: pd.DataFrame, x: dict[str, Any], said: dict[str, Any], n: int = 4000) -> tuple[pd.DataFrame, pd.DataFrame]:
+def drawn(
+    X: pd.DataFrame, x: dict[str, Any], said: dict[str, Any], n: int = 4000, values: Any = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows as drawn, and which of their cells changed."""
-    explainer = make(lambda frame: np.zeros(len(frame)), X)
+    explainer = make(lambda frame: np.zeros(len(frame)), X, values)
     problem = explainer.problem(explainer.encode_row(x), Target(above=1.0), as_constraints(said))
     rows = explainer.schema_.decode(uniform_rows(problem, n))
     return rows, pd.DataFrame({name: rows[name] != x[name] for name in X.columns})
@@ -94,13 +96,18 @@ def small_table() -> pd.DataFrame:
     )
 
 
-def test_draws_are_uniform():
+@pytest.mark.parametrize(
+    ("values", "tenths"),
+    [(None, [1.1, *np.arange(13, 24) / 10]), ("auto", [1.1, 1.3, 1.7, 2.3])],
+    ids=["any", "occurring"],
+)
+def test_draws_are_uniform(values: Any, tenths: list[float]):
     X = small_table()
-    rows, changed = drawn(X, {"real": 0.123, "tenth": 1.2, "whole": 2, "level": "a"}, {})
+    rows, changed = drawn(X, {"real": 0.123, "tenth": 1.2, "whole": 2, "level": "a"}, {}, values=values)
     scaled = (rows["real"][changed["real"]] / np.pi + 4) / 8
     assert stats.kstest(scaled, "uniform").pvalue > 1e-3
     for name, expected in {
-        "tenth": [1.1, *np.arange(13, 24) / 10],
+        "tenth": tenths,
         "whole": [0, 1, 3, 4],
         "level": ["b", "c"],
     }.items():
@@ -118,7 +125,10 @@ def test_no_grid_point_is_lost_to_rounding():
     assert set(rows["a"]) == {k / 100 for k in range(7, 30)}
 
 
-def test_draws_within_limits():
+@pytest.mark.parametrize(
+    ("values", "tenths"), [(None, {1.2, 1.3, 1.4, 1.5}), ("auto", {1.2, 1.3})], ids=["any", "occurring"]
+)
+def test_draws_within_limits(values: Any, tenths: set[float]):
     X = small_table()
     x = {"real": 0.123, "tenth": 2.0, "whole": 2, "level": "b"}
     said = {
@@ -127,19 +137,20 @@ def test_draws_within_limits():
         "allowed": {"level": ["b", "c", "unseen"]},
         "max_changed": 2,
     }
-    rows, changed = drawn(X, x, said)
+    rows, changed = drawn(X, x, said, values=values)
     assert changed.sum(axis=1).max() == 2
     real = rows["real"][changed["real"]]
     assert real.min() >= -1
     assert 4 * np.pi - 0.2 < real.max() <= 4 * np.pi
-    assert set(rows["tenth"][changed["tenth"]]) == {1.2, 1.3, 1.4, 1.5}
+    assert set(rows["tenth"][changed["tenth"]]) == tenths
     assert set(rows["whole"][changed["whole"]]) == {3, 4}
     assert set(rows["level"][changed["level"]]) == {"c"}
 
 
-def test_a_range_outside_of_the_data_leaves_the_column():
+@pytest.mark.parametrize("values", [None, "auto"])
+def test_a_range_outside_of_the_data_leaves_the_column(values: Any):
     rows, changed = drawn(small_table(), {"real": 0.1, "tenth": 1.2, "whole": 2, "level": "a"},
-                          {"ranges": {"real": (90, 99), "whole": (7, 9)}}, 500)  # fmt: skip
+                          {"ranges": {"real": (90, 99), "whole": (7, 9)}}, 500, values)  # fmt: skip
     assert not changed[["real", "whole"]].any().any()
     assert changed["tenth"].any()
     assert len(rows) == 500

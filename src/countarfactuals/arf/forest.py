@@ -29,6 +29,7 @@ class Layout(NamedTuple):
     n_levels: np.ndarray  # int64, 0 for numbers
     unordered: np.ndarray  # bool
     step: np.ndarray  # float64, distance of grid points, 0 for full precision
+    origin: np.ndarray | None = None  # float64, where grids begin; None for 0
 
     @classmethod
     def of(cls, schema: Schema) -> Layout:
@@ -37,11 +38,13 @@ class Layout(NamedTuple):
             np.array([column.n_levels for column in schema.columns], np.int64),
             np.array([column.kind is Kind.CATEGORY for column in schema.columns], np.bool_),
             np.array([column.step if column.is_number else 1.0 for column in schema.columns], np.float64),
+            np.array([0.0 if column.grid is None else column.grid[1] for column in schema.columns], np.float64),
         )
 
     def some(self, columns: np.ndarray) -> Layout:
         """The layout of some columns."""
-        return Layout(self.n_levels[columns], self.unordered[columns], self.step[columns])
+        origin = None if self.origin is None else self.origin[columns]
+        return Layout(self.n_levels[columns], self.unordered[columns], self.step[columns], origin)
 
 
 class Coding(NamedTuple):
@@ -200,17 +203,20 @@ def _thresholds(trees: list[GrownTree], feature: np.ndarray, coding: Coding, lay
         threshold[nodes[~apart]] = np.inf
         nodes = nodes[apart]
         left, right = coding.highest[j][left_max[nodes]], coding.lowest[j][right_min[nodes]]
-        threshold[nodes] = _between(left, right, layout.step[j])
+        threshold[nodes] = _between(left, right, layout.step[j], 0.0 if layout.origin is None else layout.origin[j])
     return threshold
 
 
-def _between(left: np.ndarray, right: np.ndarray, step: float) -> np.ndarray:
+def _between(left: np.ndarray, right: np.ndarray, step: float, origin: float = 0.0) -> np.ndarray:
     """A cut c with left ≤ c < right: the midpoint, or the middle of the grid cell it lies in."""
     middle = left + 0.5 * (right - left)
     if step > 0:
         # 10^d is a whole number where the step 10^-d is not: dividing by it keeps the cut free of rounding noise
         scale = np.round(1.0 / step)
-        middle = (np.floor(middle * scale) + 0.5) / scale
+        if origin == 0.0 and scale > 0.0 and 1.0 / scale == step:
+            middle = (np.floor(middle * scale) + 0.5) / scale
+        else:  # grid points are half a step away, so that rounding noise does no harm
+            middle = origin + (np.floor((middle - origin) / step) + 0.5) * step
     return np.where((middle >= left) & (middle < right), middle, left)
 
 

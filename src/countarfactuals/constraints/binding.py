@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from countarfactuals.exceptions import ConstraintError, DataError, DataTypeError, listed
-from countarfactuals.schema import Column, Kind, Schema
+from countarfactuals.schema import Column, Kind, Schema, described
 
 from .limits import Limits
 from .parts import CellLimit, Comparison, ExactlyOne, Group, MaxChanged, Part, Rule
@@ -127,8 +127,9 @@ def _ends(ends: Sequence[Any], column: Column) -> tuple[float, float]:
         )
     if column.kind is Kind.INTEGER:
         low, high = float(np.ceil(low)), float(np.floor(high))
-    if low > high or not _has_grid_point(low, high, column.step):
+    if low > high or not _has_value(low, high, column):
         what = "integers" if column.kind is Kind.INTEGER else f"numbers with {column.decimals} decimal(s)"
+        what = described(column) if column.is_restricted else what
         raise ConstraintError(
             f"The range {tuple(ends)!r} of {column.name!r} is empty: the column holds {what} and there is none in "
             "between. Widen it."
@@ -136,8 +137,13 @@ def _ends(ends: Sequence[Any], column: Column) -> tuple[float, float]:
     return low, high
 
 
-def _has_grid_point(low: float, high: float, step: float) -> bool:
-    """Whether a value that the column can hold lies between the ends."""
+def _has_value(low: float, high: float, column: Column) -> bool:
+    """Whether a value that the column can hold lies between the ends, or these lie outside of all that occur."""
+    if column.values and (high < column.values[0] or low > column.values[-1]):
+        return True  # as with any range that the data does not reach: the column keeps x's value
+    if column.is_restricted:
+        return column.permitted.between(low, high)
+    step = column.unit
     if step == 0.0 or not np.isfinite(low) or not np.isfinite(high):
         return True
     scale = np.rint(1.0 / step)

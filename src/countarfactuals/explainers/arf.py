@@ -35,6 +35,7 @@ from countarfactuals.explainers.proposals import (
     draws,
     most_changed,
     outcome_shares,
+    presentable,
     trees_of_turn,
     uniform_rows,
     unit_of,
@@ -148,6 +149,9 @@ class ARFExplainer(Explainer):
 
     def _splits_on_scores(self) -> bool:
         return self.preset == "paper"
+
+    def _learns_values(self) -> bool:
+        return self.preset != "paper"
 
     def _search(self, problem: Problem) -> None:
         shares = outcome_shares(problem)
@@ -303,8 +307,8 @@ def _nearest_with_outcome(problem: Problem) -> np.ndarray:
     real = background.matrix[background.with_outcome(problem.goal)]
     if len(real) == 0:  # then those that come closest to it
         real = background.matrix[np.argsort(problem.goal.distance(background.scores), kind="stable")[: 10 * _NEAR]]
-        return problem.limits.keep_allowed(real)
-    real = problem.limits.keep_allowed(real)
+        return presentable(problem, real)
+    real = presentable(problem, real)
     _, places = problem.gower.nearest(problem.x[None], real, _NEAR)
     return real[places[0]]
 
@@ -314,7 +318,7 @@ def _some_with_outcome(problem: Problem) -> np.ndarray:
     real = problem.background.with_outcome(problem.goal)
     if len(real) == 0:
         real = np.arange(len(problem.background.matrix))
-    return problem.limits.keep_allowed(problem.background.matrix[problem.rng.choice(real, 10 * _NEAR)])
+    return presentable(problem, problem.background.matrix[problem.rng.choice(real, 10 * _NEAR)])
 
 
 def _with_uniform_rows(problem: Problem, pool: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.evidence import ANY_OF, INTERVALS, Evidence
 from countarfactuals.arf.truncnorm import log_interval_mass
 from countarfactuals.exceptions import DataError
+from countarfactuals.explainers.veil import Veil
 from countarfactuals.objectives import Gower, canonical
 from countarfactuals.plausibility import Plausibility
 from countarfactuals.prediction import Goal, Predictor
@@ -58,6 +59,11 @@ class Background:
     def distinct(self) -> tuple[np.ndarray, ...]:
         """The values that occur in each column, ascending."""
         return tuple(np.unique(column[~np.isnan(column)]) for column in self.matrix.T)
+
+    @cached_property
+    def veil(self) -> Veil:
+        """The values that few rows have."""
+        return Veil.of(self.schema, self.matrix)
 
     @cached_property
     def _narrow(self) -> dict[int, type[np.floating]]:

@@ -51,7 +51,7 @@ from countarfactuals.parameters import (
 )
 from countarfactuals.plausibility import MEASURES, fit_plausibility
 from countarfactuals.prediction import make_predictor, resolve
-from countarfactuals.schema import Schema
+from countarfactuals.schema import Schema, Values
 
 _TAKEN = {"validity", "proximity", "sparsity", "plausibility", "prediction"}  # names that results have already
 _TAKEN |= {"log_density", "density_cost", "typicality", "is_real_row"}
@@ -82,7 +82,8 @@ class Explainer(BaseEstimator):
     min_plausibility : float
         Share of real rows that must be less plausible than a counterfactual.
     allow_real_rows : bool
-        Whether a counterfactual may equal a row of the data.
+        Whether a counterfactual may equal a row of the data. If not, no cell is given a value that fewer than five
+        rows have either, unless the method can only copy cells.
     trade_off : float or None
         Orders the result by (1 − t) · proximity + t · (1 − typicality), best first. None orders by proximity. The
         search is the same: it looks for the whole Pareto set, whose best row by any such mean it finds as surely.
@@ -130,7 +131,14 @@ class Explainer(BaseEstimator):
 
     # Fitting
 
-    def fit(self, X: Any, y: Any = None, *, ordered: Mapping[Hashable, Sequence[Any]] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        ordered: Mapping[Hashable, Sequence[Any]] | None = None,
+        values: Values = "auto",
+    ) -> Self:
         """Learn what is plausible from data like the model's.
 
         Parameters
@@ -138,10 +146,14 @@ class Explainer(BaseEstimator):
         X : a frame like those that the model takes.
         y : the observed outcomes, needed with `outcome="observed"` only.
         ordered : levels, lowest first, of columns that have an order which their type does not tell.
+        values : which numbers occur, learned from the data unless declared here; see `Schema.infer`. Only such are
+            handed out; `schema_.describe()` tells them.
         """
         self._check_parameters()
         seed = _as_seed(self.random_state)
-        schema = Schema.infer(X, ordered=ordered)
+        if isinstance(values, str) and values == "auto" and not self._learns_values():
+            values = None
+        schema = Schema.infer(X, ordered=ordered, values=values)
         matrix = schema.encode(X)
         if self.outcome == "observed":
             predictor, scores, forest, full = fit_observed(schema, matrix, y, self._unfitted_forest(seed), self.task)
@@ -245,6 +257,10 @@ class Explainer(BaseEstimator):
         """Whether trees see the model's scores, or leaves only describe them."""
         return False
 
+    def _learns_values(self) -> bool:
+        """Whether the method asks which numbers occur, or takes any within the range of the data."""
+        return True
+
     def _forest(self, schema: Schema, full_schema: Schema, full: np.ndarray, seed: int) -> AdversarialRandomForest:
         """The forest over features and scores, or the user's own."""
         if self.density is not None and hasattr(self.density, "forest_"):
@@ -263,7 +279,7 @@ class Explainer(BaseEstimator):
                 own.name
                 for own, given in zip(expected, known, strict=True)
                 if (own.kind, own.levels) != (given.kind, given.levels)
-                or (own.step != given.step and own in schema.columns)
+                or (own.unit != given.unit and own in schema.columns)
             ]
             if other:
                 raise DataError(
@@ -362,6 +378,7 @@ class Explainer(BaseEstimator):
             least_typicality=float(self.min_plausibility),
             allow_real_rows=bool(self.allow_real_rows),
             only_real_rows=not self._invents_rows(),
+            only_real_cells=not self._invents_cells(),
         )
 
     def _cost(self, x: np.ndarray) -> Cost | None:
@@ -387,6 +404,10 @@ class Explainer(BaseEstimator):
     def _invents_rows(self) -> bool:
         """Whether the method finds rows that are not in the data."""
         return True
+
+    def _invents_cells(self) -> bool:
+        """Whether the method gives cells values of its own making."""
+        return self._invents_rows()
 
     def _is_pareto(self) -> bool:
         """Whether the result is reduced to its non-dominated rows."""

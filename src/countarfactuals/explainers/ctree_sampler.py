@@ -3,7 +3,7 @@
 1. The tree of a feature is grown when it is first asked for, by the steps of `ctree.py`.
 2. A new value is drawn from the rows of the leaf that a candidate falls into: a level by its share; a number from a
    kernel density, one of the leaf's values plus Gaussian noise of the leaf's bandwidth, truncated to the range of the
-   data and rounded to the column's grid.
+   data and moved to the nearest value that is permitted. A value that has a probability of its own gets no noise.
 3. Where only some values are allowed, draws follow the leaf's distribution given that they are. Where the leaf has
    nothing allowed, that of the nearest node above that has.
 """
@@ -20,7 +20,7 @@ from numba import njit
 from countarfactuals.arf.sampling import round_inside
 from countarfactuals.arf.truncnorm import log_interval_mass_, truncated_ppf_
 from countarfactuals.explainers.ctree import ConditionalTree, find_leaf, grow_conditional_tree
-from countarfactuals.schema import Kind, Schema
+from countarfactuals.schema import Column, Kind, Schema
 
 _NOTHING = 1e-300  # weight of a node whose values can not reach what is allowed
 
@@ -88,13 +88,15 @@ class ConditionalTrees:
         levels, is_free = np.zeros(0, np.bool_), allowed is None
         ends = low, high
         if allowed is not None and column.is_number:
-            ends = _on_grid(max(low, float(allowed[0])), min(high, float(allowed[1])), column.step)
+            ends = _on_grid(max(low, float(allowed[0])), min(high, float(allowed[1])), column.unit)
             is_free = ends == (low, high)
             if ends[0] >= ends[1]:
-                return np.full(len(rows), ends[0]) if ends[0] == ends[1] else rows[:, j].copy()
+                only = np.full(len(rows), ends[0]) if ends[0] == ends[1] else rows[:, j].copy()
+                return _settled(column, only, ends, rows[:, j])
         elif allowed is not None:
             levels = np.array(allowed, np.bool_)
-        return _draw(tree, rows, j, uniform, levels, is_free, ends, (low, high), column.step)
+        drawn = _draw(tree, rows, j, uniform, levels, is_free, ends, (low, high), column.unit, column.permitted.atoms)
+        return _settled(column, drawn, ends, rows[:, j])
 
 
 def fit_conditional_trees(
@@ -134,6 +136,14 @@ def fit_conditional_trees(
     )
 
 
+def _settled(column: Column, drawn: np.ndarray, ends: tuple[float, float], own: np.ndarray) -> np.ndarray:
+    """The drawn cells as values that are permitted; a row keeps its own where there is none between the ends."""
+    if not column.is_restricted:
+        return drawn
+    settled = column.permitted.nearest(drawn, *ends, own)
+    return np.where(drawn == own, own, settled)
+
+
 def _on_grid(low: float, high: float, step: float) -> tuple[float, float]:
     """The first and last grid point in [low, high]; the first is larger where there is none."""
     if step == 0.0 or not low <= high:
@@ -146,7 +156,7 @@ def _on_grid(low: float, high: float, step: float) -> tuple[float, float]:
 
 
 @njit(nogil=True, cache=True)
-def _draw(tree, rows, j, uniform, levels, is_free, ends, data_range, step):  # type: ignore[no-untyped-def]
+def _draw(tree, rows, j, uniform, levels, is_free, ends, data_range, step, atoms):  # type: ignore[no-untyped-def]
     drawn = np.empty(len(rows))
     half = 0.5 * step  # what rounds to a grid point at the end lies half a step around it
     low, high = ends[0] - half, ends[1] + half
@@ -155,10 +165,10 @@ def _draw(tree, rows, j, uniform, levels, is_free, ends, data_range, step):  # t
         drawn[i] = rows[i, j]
         node = find_leaf(tree, rows[i])
         while node >= 0:
-            k = _pick(tree, node, levels, is_free, low, high, a, b, uniform[i, 0])
+            k = _pick(tree, node, levels, is_free, low, high, a, b, uniform[i, 0], atoms)
             if k >= 0:
                 drawn[i] = tree.values[k]
-                if tree.bandwidth[node] > 0.0:
+                if tree.bandwidth[node] > 0.0 and not _is_among(drawn[i], atoms):
                     noisy = truncated_ppf_(uniform[i, 1], max(low, a), min(high, b), drawn[i], tree.bandwidth[node])
                     drawn[i] = round_inside(noisy, ends[0], ends[1], step)
                 break
@@ -167,7 +177,12 @@ def _draw(tree, rows, j, uniform, levels, is_free, ends, data_range, step):  # t
 
 
 @njit(nogil=True, cache=True)
-def _pick(tree, node, levels, is_free, low, high, a, b, u):  # type: ignore[no-untyped-def]
+def _is_among(value, atoms):  # type: ignore[no-untyped-def]
+    return (atoms == value).any()
+
+
+@njit(nogil=True, cache=True)
+def _pick(tree, node, levels, is_free, low, high, a, b, u, atoms):  # type: ignore[no-untyped-def]
     """Place of one of a node's values, by how much of what is drawn around it is allowed; −1 where nothing is."""
     start, stop = tree.start[node], tree.stop[node]
     if is_free or stop == start:
@@ -177,7 +192,7 @@ def _pick(tree, node, levels, is_free, low, high, a, b, u):  # type: ignore[no-u
         value, bandwidth = tree.values[k], tree.bandwidth[node]
         if len(levels) > 0:
             weight[k - start] = 1.0 if levels[np.int64(value)] else 0.0
-        elif bandwidth > 0.0:
+        elif bandwidth > 0.0 and not _is_among(value, atoms):
             weight[k - start] = math.exp(log_interval_mass_(low, high, a, b, value, bandwidth))
         else:
             weight[k - start] = 1.0 if low <= value <= high else 0.0

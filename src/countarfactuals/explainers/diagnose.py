@@ -36,6 +36,8 @@ def diagnose(problem: Problem) -> Diagnosis:
     counts |= {"min_plausibility": int(low.sum())} if low.any() else {}
     if not problem.allow_real_rows:
         is_real = problem.background.is_real(rows)
+        if problem.hides_rare:
+            is_real |= problem.tells_who(rows)
         counts |= {"allow_real_rows": int(is_real.sum())} if is_real.any() else {}
     distance = np.where(changed(rows, problem.x).any(axis=1), problem.goal.distance(scores), np.inf)
     if not problem.allow_real_rows:  # a miss must not hand out someone's row either

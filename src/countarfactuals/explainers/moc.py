@@ -328,7 +328,7 @@ class _Variation:
         some = rng.random((len(a), 1)) < settings.p_recombination
         taken = space.chosen(len(a), settings.p_recombination_feature, rng) & some
         children = sbx(a, b, space.low, space.high, taken, _ETA, is_real=space.is_real, step=space.step, rng=rng)
-        return np.concatenate(children)
+        return np.concatenate([space.settled(children[0], a, b), space.settled(children[1], b, a)])
 
 
 def history(problem: Problem, evolution: Evolution) -> dict[str, Any]:

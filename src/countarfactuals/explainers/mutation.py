@@ -24,7 +24,7 @@ from countarfactuals.explainers.problem import Problem
 from countarfactuals.explainers.proposals import draws, outcome_shares, too_many, trees_of_turn, weighed_leaves
 from countarfactuals.explainers.space import Space
 from countarfactuals.objectives import changed
-from countarfactuals.search import gaussian_mutation, level_mutation, reset, uniform_mutation
+from countarfactuals.search import level_mutation, reset
 
 _SHARE_OF_TREES, _FEWEST_TREES = 0.1, 10  # that a generation draws from
 
@@ -42,8 +42,8 @@ class Independent:
         space, rng = self.space, self.rng
         absent = chosen & np.isnan(rows)
         if absent.any():
-            rows = uniform_mutation(rows, space.low, space.high, space.step, absent, rng)
-        rows = gaussian_mutation(rows, space.sd, space.low, space.high, space.step, chosen & ~absent, rng)
+            rows = space.uniform_numbers(rows, absent, rng)
+        rows = space.moved_numbers(rows, chosen & ~absent, rng)
         return space.move_ones(level_mutation(rows, space.levels, chosen, rng), chosen, rng)
 
 

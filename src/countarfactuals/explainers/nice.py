@@ -45,6 +45,7 @@ from countarfactuals.explainers.whatif import by_closeness
 from countarfactuals.objectives import canonical, changed
 from countarfactuals.parameters import RandomState, check_choice, check_int
 from countarfactuals.prediction.models import as_label
+from countarfactuals.schema import Values
 
 REWARDS = ("sparsity", "proximity", "plausibility")
 _SMALLEST = 1e-12  # increase of the distance, where a change costs nothing
@@ -120,13 +121,20 @@ class NICEExplainer(Explainer):
         check_choice("only_correct", self.only_correct, (False, True))
         check_int("n_neighbours", self.n_neighbours, 1)
 
-    def fit(self, X: Any, y: Any = None, *, ordered: Mapping[Hashable, Sequence[Any]] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        ordered: Mapping[Hashable, Sequence[Any]] | None = None,
+        values: Values = "auto",
+    ) -> Self:
         """As in `Explainer`; `y` is needed with `only_correct` too."""
         self._check_parameters()
         if self.only_correct and y is None:
             raise DataError("`only_correct` needs the observed classes: call `fit(X, y)`.")
         fitted = copy.copy(self)  # so that a failure leaves this one as it was
-        super(NICEExplainer, fitted).fit(X, y, ordered=ordered)
+        super(NICEExplainer, fitted).fit(X, y, ordered=ordered, values=values)
         fitted.correct_ = _is_correct(fitted.background_, y) if self.only_correct else None
         self.__dict__.update(fitted.__dict__)
         return self
@@ -164,6 +172,9 @@ class NICEExplainer(Explainer):
         if self._autoencoder is None:
             self._autoencoder = Autoencoder.fit(background.schema, background.matrix, self.seed_)
         return self._autoencoder.error(rows)
+
+    def _invents_cells(self) -> bool:
+        return False
 
     def _search(self, problem: Problem) -> np.ndarray | None:
         goal, background = problem.goal, problem.background

@@ -54,6 +54,7 @@ class Problem:
     least_typicality : share of real rows that must be less typical than a counterfactual.
     allow_real_rows : whether a row of the data may be handed out.
     only_real_rows : whether the method can find nothing but rows of the data.
+    only_real_cells : whether it can give cells no values but those of such rows.
 
     `record` is the history of a search by generations, in JSON types, if it has one.
     """
@@ -72,6 +73,7 @@ class Problem:
     least_typicality: float = 0.0
     allow_real_rows: bool = True
     only_real_rows: bool = False
+    only_real_cells: bool = False
     _rows: list[np.ndarray] = field(default_factory=list, init=False)
     _scores: list[np.ndarray] = field(default_factory=list, init=False)
     _known: dict[bytes, np.ndarray] = field(default_factory=dict, init=False)
@@ -83,6 +85,11 @@ class Problem:
     def is_solved(self) -> bool:
         """Whether x itself has the outcome."""
         return bool(self.goal.reached(self.x_scores[None])[0])
+
+    @property
+    def hides_rare(self) -> bool:
+        """Whether values that few rows have are not handed out; a method that only copies cells would have nothing."""
+        return not self.allow_real_rows and not self.only_real_cells
 
     @property
     def left(self) -> int:
@@ -155,7 +162,13 @@ class Problem:
         good[good] = self.limits.hold(rows[good])
         if not self.allow_real_rows:
             good[good] = ~self.background.is_real(rows[good])
+        if self.hides_rare:
+            good[good] = ~self.tells_who(rows[good])
         return good
+
+    def tells_who(self, rows: np.ndarray) -> np.ndarray:
+        """Which rows have a value, other than x's own, that few rows of the data have."""
+        return np.asarray((self.background.veil.covers(rows) & changed(rows, self.x)).any(axis=1))
 
     def ledger(self) -> tuple[np.ndarray, np.ndarray]:
         """All rows that were evaluated, in this order, none twice, and their scores."""

@@ -110,10 +110,12 @@ def draws(
         return np.empty((0, p))
     if len(possible) < len(bases):
         return draws(problem, leaves, bases[possible], free[possible], n_each, trees)
-    step = np.array([column.step for column in forest.schema_.columns])
+    step = np.array([column.unit for column in forest.schema_.columns])
     rows = draw_rows(trees, leaves, evidence, weights, step, n_each, problem.rng, 1)[:, :p]
-    low_end, high_end = problem.background.low, problem.background.high
-    return np.where(np.repeat(free, n_each, axis=0), np.clip(rows, low_end, high_end), np.repeat(bases, n_each, axis=0))
+    background, limits, bases = problem.background, problem.limits, np.repeat(bases, n_each, axis=0)
+    least, most = np.fmax(background.low, limits.low), np.fmin(background.high, limits.high)
+    rows = background.schema.settle(rows, least, most, bases)
+    return np.where(np.repeat(free, n_each, axis=0), np.clip(rows, background.low, background.high), bases)
 
 
 def _freedom(problem: Problem, leaves: LeafTable, j: int) -> tuple[int, list[tuple[float, float]]]:
@@ -132,8 +134,16 @@ def _freedom(problem: Problem, leaves: LeafTable, j: int) -> tuple[int, list[tup
 
 def admissible(problem: Problem, rows: np.ndarray) -> np.ndarray:
     """The rows made to obey what can be obeyed by taking changes back."""
-    rows = problem.limits.keep_allowed(problem.background.representable(rows))
+    rows = presentable(problem, rows)
     return reset(rows, problem.x, too_many(problem, changed(rows, problem.x)))
+
+
+def presentable(problem: Problem, rows: np.ndarray) -> np.ndarray:
+    """The rows with x's cells where the constraints forbid others, and with no value that may not be handed out."""
+    rows = problem.background.representable(rows)
+    if problem.hides_rare:
+        rows = problem.background.veil.over(rows, problem.x)
+    return problem.limits.keep_allowed(rows)
 
 
 def too_many(problem: Problem, differs: np.ndarray) -> np.ndarray:
@@ -169,6 +179,8 @@ def _uniform_cells(problem: Problem, j: int, n: int) -> np.ndarray:
         codes = codes[limits.allowed_values(j, codes) & (codes != problem.x[j])]
         return rng.choice(codes, n) if len(codes) else np.full(n, problem.x[j])
     low, high = max(background.low[j], limits.low[j]), min(background.high[j], limits.high[j])
+    if column.is_restricted:
+        return column.permitted.uniform(n, low, high, rng, float(problem.x[j]))
     if column.decimals is not None:
         scale = 10.0**column.decimals
         # 0.07 · 100 is a little more than 7: without rounding the first grid point would be lost

@@ -5,6 +5,7 @@ A *unit* is what varies as one feature: a column, or columns that must change to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +13,8 @@ import numpy as np
 from countarfactuals.constraints.parts import ExactlyOne, Pool
 from countarfactuals.explainers.problem import Problem
 from countarfactuals.explainers.proposals import unit_of
-from countarfactuals.schema import Kind
-from countarfactuals.search import level_mutation, uniform_mutation
+from countarfactuals.schema import Kind, Permitted
+from countarfactuals.search import gaussian_mutation, level_mutation, uniform_mutation
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,8 @@ class Space:
     place : by column, the number of its unit.
     n_units : how many units there are.
     low, high : by column, ends of what a number may be; low is above high for levels and where nothing is left.
-    step : by column, the grid of a number.
+    step : by column, the step that its decimals tell.
+    permitted : the values of numbers of which not all occur, by the position of their column.
     sd : by column, the standard deviation of a number in the data; 0 for levels.
     levels : by column, which levels may be; None for numbers and where nothing is left.
     is_real : by column, whether it is crossed as a real number.
@@ -41,6 +43,7 @@ class Space:
     low: np.ndarray
     high: np.ndarray
     step: np.ndarray
+    permitted: Mapping[int, Permitted]
     sd: np.ndarray
     levels: tuple[np.ndarray | None, ...]
     is_real: np.ndarray
@@ -67,13 +70,14 @@ class Space:
             n_units=len(units),
             low=np.where(open_number, np.maximum(background.low, limits.low), np.inf),
             high=np.where(open_number, np.minimum(background.high, limits.high), -np.inf),
-            step=np.array([column.step for column in columns]),
+            step=np.array([column.unit for column in columns]),
+            permitted={j: columns[j].permitted for j in background.schema.restricted if open_number[j]},
             sd=np.where(open_number, np.nanstd(background.matrix, axis=0), 0.0),
             levels=tuple(
                 _levels(problem, j) if limits.may_change[j] and alone[j] and not is_number[j] else None
                 for j in range(len(columns))
             ),
-            is_real=open_number & np.array([column.kind is Kind.REAL for column in columns]),
+            is_real=open_number & np.array([column.kind is Kind.REAL and not column.values for column in columns]),
             one_hot=tuple((part, _may_be_one(problem, part)) for part in parts),
         )
 
@@ -92,12 +96,55 @@ class Space:
         self, rows: np.ndarray, chosen: np.ndarray, rng: np.random.Generator, within: np.ndarray | None = None
     ) -> np.ndarray:
         """The rows with the chosen cells drawn uniformly; numbers not farther from x than `within`, if given."""
+        rows = self.uniform_numbers(rows, chosen, rng, within)
+        rows = level_mutation(rows, self.levels, chosen, rng)
+        return self.move_ones(rows, chosen, rng)
+
+    def uniform_numbers(
+        self, rows: np.ndarray, chosen: np.ndarray, rng: np.random.Generator, within: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The rows with the chosen numbers drawn uniformly from what is permitted, levels as they are."""
         low, high = self.low, self.high
         if within is not None:
             low, high = np.fmax(low, self.x - within), np.fmin(high, self.x + within)
-        rows = uniform_mutation(rows, low, high, self.step, chosen, rng)
-        rows = level_mutation(rows, self.levels, chosen, rng)
-        return self.move_ones(rows, chosen, rng)
+        new = uniform_mutation(rows, low, high, self.step, chosen, rng)
+        for j, permitted in self.permitted.items():
+            i = np.flatnonzero(chosen[:, j])
+            if len(i) and low[j] <= high[j]:
+                drawn = permitted.uniform(len(i), low[j], high[j], rng, np.nan)
+                new[i, j] = np.where(np.isnan(drawn), rows[i, j], drawn)
+        return new
+
+    def moved_numbers(self, rows: np.ndarray, chosen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The rows with the chosen numbers moved by a normal distribution, to what is permitted.
+
+        Atoms would not be met by moving: each is taken with the same chance as a move is made.
+        """
+        new = gaussian_mutation(rows, self.sd, self.low, self.high, self.step, chosen, rng)
+        new = self.settled(new, rows)
+        for j, permitted in self.permitted.items():
+            i = np.flatnonzero(chosen[:, j])
+            atoms = permitted.atoms[(permitted.atoms >= self.low[j]) & (permitted.atoms <= self.high[j])]
+            if len(i) and len(atoms) and len(permitted.values) == 0:
+                which = rng.integers(len(atoms) + 1, size=len(i))
+                new[i, j] = np.where(which < len(atoms), atoms[np.minimum(which, len(atoms) - 1)], new[i, j])
+        return new
+
+    def settled(self, rows: np.ndarray, *parents: np.ndarray) -> np.ndarray:
+        """The rows with new numbers moved to the nearest permitted values; cells that a parent has stay.
+
+        The first parent is the row's own, whose cell stays where nothing is permitted. What is made of two parents of
+        which one has an atom stays the own one's too: a number near an atom is no atom.
+        """
+        rows = rows.copy()
+        for j, permitted in self.permitted.items():
+            is_new = ~np.isnan(rows[:, j]) & np.all([rows[:, j] != parent[:, j] for parent in parents], axis=0)
+            i = np.flatnonzero(is_new)
+            own = parents[0][i, j]
+            settled = permitted.nearest(rows[i, j], self.low[j], self.high[j], own)
+            at_atom = np.any([np.isin(parent[i, j], permitted.atoms) for parent in parents], axis=0)
+            rows[i, j] = np.where(at_atom & (len(parents) > 1), own, settled)
+        return rows
 
     def move_ones(self, rows: np.ndarray, chosen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """The rows whose chosen one-hot columns have their 1 in a random place."""

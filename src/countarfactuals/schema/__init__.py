@@ -3,6 +3,8 @@
     pandas, polars, pyarrow, numpy ─ reading ─ Schema ─ float matrix ─ Schema ─ writing ─ the same again
 
 - `column`: `Kind` and `Column`, what is known of one column, and the coding of single cells.
+- `permitted`: the values that cells of a number may be given, and the nearest of them.
+- `values`: which values occur, learned from the data; `declared`: what a user says of them; `wording`: in words.
 - `dtypes`: the name under which a native column type is kept, and the way back.
 - `reading`: the only place where a user's data is checked.
 - `writing`: matrix to native frame.
@@ -10,6 +12,8 @@
 """
 
 from .column import Column, Kind
-from .schema import Schema, free_name
+from .permitted import Permitted
+from .schema import Schema, Values, free_name
+from .wording import described
 
-__all__ = ["Column", "Kind", "Schema", "free_name"]
+__all__ = ["Column", "Kind", "Permitted", "Schema", "Values", "described", "free_name"]

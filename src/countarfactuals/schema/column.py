@@ -30,6 +30,7 @@ import pandas as pd
 
 from ..exceptions import DataError, DataTypeError, did_you_mean, listed
 from .dtypes import Dtype, integer_limits
+from .permitted import Permitted
 
 MOST_DECIMALS = 12
 LARGEST_INTEGER = 2**53  # the last one up to which float64 holds every integer
@@ -95,8 +96,11 @@ class Column:
     @property
     def step(self) -> float:
         """Distance of neighbouring values of a number; 0.0 at full precision and for categories."""
-        if self.grid is not None:
-            return self.grid[0]
+        return self.unit if self.grid is None else self.grid[0]
+
+    @property
+    def unit(self) -> float:
+        """The step that the decimals tell, whatever grid there is; 0.0 at full precision and for categories."""
         if self.kind is Kind.INTEGER:
             return 1.0
         return 0.0 if self.decimals is None else 1 / 10**self.decimals
@@ -114,6 +118,36 @@ class Column:
         if self.kind is Kind.REAL and ("16" in name or "half" in name):
             return np.float16
         return np.float32 if self.kind is Kind.REAL and (name == "float" or "32" in name) else np.float64
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether not every number with the column's decimals occurs, or some have a probability of their own."""
+        return self.grid is not None or bool(self.values) or bool(self.atoms)
+
+    @cached_property
+    def permitted(self) -> Permitted:
+        """The values that cells of a number may be given."""
+        step, origin = (self.unit, 0.0) if self.grid is None else self.grid
+        # whole numbers of the last decimal's unit, which are exact where the step itself is not
+        scale = 1.0 if self.decimals is None else 10.0**self.decimals
+        if self.decimals is not None:
+            step, origin = np.rint(step * scale), np.rint(origin * scale)
+        return Permitted(
+            values=np.array(self.values),
+            atoms=np.array(self.atoms),
+            low=self.low,
+            high=self.high,
+            step=float(step),
+            origin=float(origin),
+            scale=scale,
+            width=self.stored_as,
+        )
+
+    def permits(self, cells: np.ndarray) -> np.ndarray:
+        """Which cells of a number are permitted values, or missing; compared with the digits that its type holds."""
+        cells = np.asarray(cells, np.float64)
+        gap = np.abs(self.permitted.nearest(cells) - cells)
+        return ~(gap > 4 * np.finfo(self.stored_as).eps * np.abs(cells))
 
     @cached_property
     def codes(self) -> dict[Any, int]:

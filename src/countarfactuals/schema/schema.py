@@ -15,8 +15,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from ..exceptions import DataError, DataTypeError, did_you_mean, listed
+from ..exceptions import DataError, DataTypeError, ParameterError, did_you_mean, listed
 from .column import Column, Kind, decimals_of, plain_scalar, sorted_levels
+from .declared import as_declared
 from .dtypes import Dtype
 from .reading import (
     Frame,
@@ -31,9 +32,13 @@ from .reading import (
     read,
     stored_as,
 )
+from .values import Occurrence, learned
+from .wording import described
 from .writing import write
 
 MOST_LEVELS = 65_000
+
+Values = str | Mapping[Hashable, Any] | None
 
 
 @dataclass(frozen=True)
@@ -65,23 +70,53 @@ class Schema:
         return {name: j for j, name in enumerate(self.names)}
 
     @classmethod
-    def infer(cls, X: Any, *, ordered: Mapping[Hashable, Sequence[Any]] | None = None) -> Schema:
+    def infer(
+        cls, X: Any, *, ordered: Mapping[Hashable, Sequence[Any]] | None = None, values: Values = "auto"
+    ) -> Schema:
         """The schema of a frame.
 
         Parameters
         ----------
         X : pandas or polars DataFrame, pyarrow Table or 2-D numpy array (columns `x0`, `x1`, …).
         ordered : levels, lowest first, of columns that are to be read as ordered, whatever their type.
+        values : which numbers occur in a column. "auto" learns it (see `values`), None learns nothing. A mapping
+            declares it for some columns and learns the others: `"continuous"`, a list of numbers, or a dict with any of
+            `step` (and `origin`), `low`, `high` and `repeated`.
+
+        >>> import pandas as pd
+        >>> loans = pd.DataFrame({"term": [36, 60] * 30, "amount": [25.0 * k for k in range(60)]})
+        >>> print(Schema.infer(loans, values={"amount": "continuous"}).describe())
+        term: 36 or 60
+        amount: whole numbers
         """
         frame = read(X)
         orders = dict(ordered or {})
-        for name in orders:
+        for name in (*orders, *_declared(values)):
             _check_known(name, frame.names)
         columns = (
-            _infer_column(name, frame.column(j), frame.array_type, orders.get(name))
+            _infer_column(name, frame.column(j), frame.array_type, orders.get(name), values)
             for j, name in enumerate(frame.names)
         )
         return cls(tuple(columns), frame.backend)
+
+    def describe(self) -> str:
+        """What values each column has, a line for each."""
+        return "\n".join(f"{column.name}: {described(column)}" for column in self.columns)
+
+    def settle(self, rows: np.ndarray, low: np.ndarray, high: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+        """The rows with the numbers of restricted columns moved to the nearest permitted values within the limits.
+
+        Limits are one number per column. Where no such value is within them, the cell is that of `otherwise`.
+        """
+        rows, kept = rows.copy(), np.broadcast_to(otherwise, rows.shape)
+        for j in self.restricted:
+            rows[:, j] = self.columns[j].permitted.nearest(rows[:, j], low[j], high[j], kept[:, j])
+        return rows
+
+    @cached_property
+    def restricted(self) -> tuple[int, ...]:
+        """Positions of number columns of which not every number occurs."""
+        return tuple(j for j, column in enumerate(self.columns) if column.is_restricted)
 
     def encode(self, X: Any, *, subset: bool = False) -> np.ndarray:
         """The matrix of a frame, shape (n, p); columns are found by name, in numpy arrays by position.
@@ -191,8 +226,16 @@ def _check_known(name: Hashable, known: Sequence[Hashable]) -> None:
         )
 
 
+def _declared(values: Values) -> Mapping[Hashable, Any]:
+    if isinstance(values, Mapping):
+        return values
+    if values is None or values == "auto":
+        return {}
+    raise ParameterError(f"values must be 'auto', None or a dict of columns and what values they have, got {values!r}.")
+
+
 def _infer_column(
-    name: Hashable, series: nw.Series[Any], array_type: str | None, order: Sequence[Any] | None
+    name: Hashable, series: nw.Series[Any], array_type: str | None, order: Sequence[Any] | None, values: Values
 ) -> Column:
     if is_missing(series):
         raise _all_missing(name)
@@ -205,18 +248,27 @@ def _infer_column(
     elif kind in (Kind.CATEGORY, Kind.ORDERED):
         column = Column(name, kind, _levels(name, series, dtype), dtype=dtype)
     else:
-        return _number_column(name, kind, series, dtype)
+        return _number_column(name, kind, series, dtype, values)
+    if name in _declared(values):
+        return as_declared(column, np.empty(0), Occurrence(), _declared(values)[name])
     if np.isnan(_encode_column(column, series)).all():
         raise _all_missing(name)
     return column
 
 
-def _number_column(name: Hashable, kind: Kind, series: nw.Series[Any], dtype: Dtype) -> Column:
-    values = numbers(series, name)
-    known = values[~np.isnan(values)]
+def _number_column(name: Hashable, kind: Kind, series: nw.Series[Any], dtype: Dtype, values: Values) -> Column:
+    cells = numbers(series, name)
+    known = cells[~np.isnan(cells)]
     if not known.size:  # polars' and pyarrow's NaN is not null
         raise _all_missing(name)
-    return Column(name, kind, (), 0 if kind is Kind.INTEGER else decimals_of(known, stored_as(series)), dtype)
+    decimals = 0 if kind is Kind.INTEGER else decimals_of(known, stored_as(series))
+    column = Column(name, kind, (), decimals, dtype)
+    if values is None:
+        return column
+    occurrence = learned(known, decimals)
+    if name in _declared(values):
+        return as_declared(column, known, occurrence, _declared(values)[name])
+    return replace(column, **occurrence._asdict())
 
 
 def _ordered_column(name: Hashable, dtype: Dtype, order: Sequence[Any]) -> Column:
