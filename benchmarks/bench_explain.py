@@ -11,6 +11,9 @@
 3. `quality`: the *plausible hypervolume* of what is returned. Minimised are Gower distance, share of features changed
    and share of real rows that are at least as plausible by the true density; the reference point is (1, 1, 1), only
    valid rows count, and no rows score 0. Shown is the mean over seeds of the median over instances.
+   Beside it stands how true typicality is: `claimed` and `true` are the means over all rows handed out of what is
+   told and of the share of real rows that are less dense by the true process, `error` the mean of their absolute
+   difference, and `error of 3` the same for `select(3)`.
 4. `neighbours`: Gower neighbours of 1,000 rows among 100,000, and the memory that finding them takes.
 
 Methods spend at most 1,000 evaluations. The methods of the MOC family may change ⌈√p⌉ + 3 of p features, as in the
@@ -156,6 +159,11 @@ class Case:
     def real_density(self) -> np.ndarray:
         return self.process.log_density(self.X)
 
+    def true_typicality(self, rows: np.ndarray) -> np.ndarray:
+        """Share of real rows that are less dense than each encoded row, by the true process."""
+        log_density = self.process.log_density(self.schema.decode(rows))
+        return np.searchsorted(np.sort(self.real_density), log_density) / len(self.real_density)
+
     def rows(self) -> list[pd.DataFrame]:
         return [self.instances.iloc[[i]] for i in range(len(self.instances))]
 
@@ -286,15 +294,34 @@ def many(case: Case, n_rows: int) -> list[dict]:
 
 
 def quality(case: Case, names: Sequence[str], seeds: int) -> Iterator[dict]:
-    """One line per method: its median over instances for each seed."""
+    """One line per method: its median over instances for each seed, and how true its claims are."""
     medians: dict[str, list[float]] = {name: [] for name in names}
+    claims: dict[str, list[dict]] = {name: [] for name in names}
     for seed in range(seeds):
         for name, _, explainer, _ in fitted(case, names, seed):
-            found = [(x, explainer.explain(x, case.target(x)).rows) for x in case.rows()]
-            medians[name].append(float(np.median([case.plausible_hypervolume(x, rows) for x, rows in found])))
+            found = [(x, explainer.explain(x, case.target(x))) for x in case.rows()]
+            medians[name].append(float(np.median([case.plausible_hypervolume(x, one.rows) for x, one in found])))
+            claims[name].append(truth_of_claims(case, [one for _, one in found if len(one)]))
     for name, values in medians.items():
         row = {"set": case.name, "method": name, "hypervolume": np.mean(values)}
-        yield {**row, "lowest": np.min(values), "highest": np.max(values)}
+        told = pd.DataFrame(claims[name]).mean().to_dict()
+        yield {**row, "lowest": np.min(values), "highest": np.max(values), **told}
+
+
+def truth_of_claims(case: Case, results: Sequence[Any]) -> dict:
+    """Mean typicality that is told, its truth by the process, and how far they are apart."""
+    if not results:
+        return {}
+    claimed = np.concatenate([one.typicality for one in results])
+    true = case.true_typicality(np.concatenate([one.rows for one in results]))
+    three = [one.select(3) for one in results]
+    errors = [np.abs(one.typicality - case.true_typicality(one.rows)) for one in three]
+    return {
+        "claimed": claimed.mean(),
+        "true": true.mean(),
+        "error": np.abs(claimed - true).mean(),
+        "error of 3": np.concatenate(errors).mean(),
+    }
 
 
 def quality_on_paper(folder: str, names: Sequence[str], n_instances: int, seeds: int) -> Iterator[dict]:

@@ -33,6 +33,7 @@ _ROWS_PER_COMPONENT = 4  # times its numbers and one more, at least
 _MOST_PATTERNS = 64  # patterns of gaps and atoms that are fitted; rows of rarer ones are left out
 _LLOYD_ROUNDS = 5
 _NEGLIGIBLE = 1e-5  # share of a row in a component
+_LOG_NEGLIGIBLE = math.log(_NEGLIGIBLE)
 _ABREAST = 8  # rows that a kernel takes at once
 _FLOOR = -700.0
 
@@ -190,8 +191,8 @@ def _fit(cells: Cells, read: _Read, n_components: int, seed: int) -> Mixture:
         log_parts = np.empty((len(z), n_components))
         for pattern, at in patterns:
             log_parts[at] = _log_parts(part, read.rows(at), pattern, _factors(part.covariance, pattern))
-        total = np.logaddexp.reduce(log_parts, axis=1)
-        share = np.exp(log_parts - total[:, None])
+        total = _log_sums(log_parts)
+        share = _shares(log_parts, total)
         if total.mean() - last < _LEAST_RISE:
             break
         last = float(total.mean())
@@ -278,16 +279,23 @@ def _add_rows(z, share, total, outer):  # type: ignore[no-untyped-def]
 
 def _log_shares(at: np.ndarray, share: np.ndarray, n_states: int, cells: Cells) -> np.ndarray:
     """Log shares of the states in each component, smoothed."""
-    counts = np.full((share.shape[1], n_states), 0.0)
-    for column in at.T:
-        for k in range(share.shape[1]):
-            counts[k] += np.bincount(np.maximum(column, 0), np.where(column >= 0, share[:, k], 0.0), n_states)
+    counts = np.zeros((n_states, share.shape[1]))
+    _count_states(at, share, counts)
     start = 0
     for size in (cells.n_states[cells.stated] + 1).tolist():
-        block = counts[:, start : start + size] + min(_SMOOTHING, 1.0 / size)
-        counts[:, start : start + size] = np.log(block / block.sum(axis=1, keepdims=True))
+        block = counts[start : start + size] + min(_SMOOTHING, 1.0 / size)
+        counts[start : start + size] = np.log(block / block.sum(axis=0))
         start += size
-    return counts
+    return np.ascontiguousarray(counts.T)
+
+
+@njit(nogil=True, cache=True)
+def _count_states(at, share, counts):  # type: ignore[no-untyped-def]
+    for i in range(at.shape[0]):
+        for j in range(at.shape[1]):
+            if at[i, j] >= 0:
+                for k in range(share.shape[1]):
+                    counts[at[i, j], k] += share[i, k]
 
 
 # Densities
@@ -361,6 +369,17 @@ def _add_states(at, log_share, log_parts):  # type: ignore[no-untyped-def]
             if at[i, j] >= 0:
                 for k in range(log_parts.shape[1]):
                     log_parts[i, k] += log_share[k, at[i, j]]
+
+
+@njit(nogil=True, cache=True)
+def _shares(log_parts, total):  # type: ignore[no-untyped-def]
+    """What share of each row every component has."""
+    share = np.zeros(log_parts.shape)
+    for i in range(log_parts.shape[0]):
+        for k in range(log_parts.shape[1]):
+            if log_parts[i, k] - total[i] > _LOG_NEGLIGIBLE:
+                share[i, k] = math.exp(log_parts[i, k] - total[i])
+    return share
 
 
 @njit(nogil=True, cache=True)
