@@ -44,38 +44,50 @@ class Trees(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def _permuted(n, count, state):  # type: ignore[no-untyped-def]
-    """The first `count` places of a random order of 0 … n − 1."""
-    order = np.arange(n)
-    for i in range(min(count, n)):
-        j = i + next_below(state, n - i)
-        order[i], order[j] = order[j], order[i]
-    return order[:count]
+def _some(n, count, state):  # type: ignore[no-untyped-def]
+    """`count` of the places 0 … n − 1 at random, all of them if there are no more, ascending."""
+    count = min(count, n)
+    chosen = np.empty(count, np.int64)
+    k = 0
+    for i in range(n):
+        if next_below(state, n - i) < count - k:
+            chosen[k] = i
+            k += 1
+    return chosen
 
 
 @njit(nogil=True, cache=True)
 def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, ridge):  # type: ignore[no-untyped-def]
-    """One tree on some rows: its questions, and the leaf of every row."""
+    """One tree on some rows: its questions, and the leaf of every row.
+
+    Sums are kept from level to level: only rows that answered yes are added up, and the others are the rest.
+    """
     n_outputs, n = gradient.shape[1], codes.shape[1]
     asked, cut = np.full(depth, -1, np.int16), np.zeros(depth, np.int16)
     leaf = np.zeros(n, np.int64)
     most = 2
     for j in columns:
         most = max(most, n_codes[j])
+    sums = np.zeros((len(columns), 1 << (depth - 1), most, n_outputs + 1))
+    gain = np.empty(most)
+    moved = rows
     for level in range(depth):
-        n_leaves = 1 << level
+        n_leaves, half = 1 << level, (1 << level) >> 1
         best, best_column, best_code = 1e-12, -1, 0
-        sums = np.empty((n_leaves, most, n_outputs + 1))
-        gain = np.empty(most)
-        for j in columns:
-            sums[:, : n_codes[j]] = 0.0
-            column = codes[j]
-            for r in rows:
-                cell = sums[leaf[r], column[r]]
+        for c in range(len(columns)):
+            j = columns[c]
+            column, of = codes[j], sums[c]
+            for m in range(len(moved)):  # unsigned places spare the test whether one counts from the end
+                r = np.uint64(moved[m])
+                a, b = np.uint64(leaf[r]), np.uint64(column[r])
                 for k in range(n_outputs):
-                    cell[k] += gradient[r, k]
-                cell[n_outputs] += weight[r]
-            _gains(sums, n_leaves, n_codes[j], unordered[j], ridge, gain)
+                    of[a, b, k] += gradient[r, k]
+                of[a, b, n_outputs] += weight[r]
+            for parent in range(half):
+                for code in range(n_codes[j]):
+                    for k in range(n_outputs + 1):
+                        of[parent, code, k] -= of[parent + half, code, k]
+            _gains(of, n_leaves, n_codes[j], unordered[j], ridge, gain)
             for code in range(n_codes[j] if unordered[j] else n_codes[j] - 1):
                 if gain[code] > best:
                     best, best_column, best_code = gain[code], j, code
@@ -86,6 +98,7 @@ def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, rid
         for r in range(n):
             yes = column[r] == best_code if unordered[best_column] else column[r] > best_code
             leaf[r] |= np.int64(yes) << level
+        moved = rows[(leaf[rows] >> level) == 1]
     return asked, cut, leaf
 
 
@@ -132,8 +145,8 @@ def boost_number(codes, n_codes, unordered, others, y, offset, seed, options):  
             e = (y[i] - mean[i]) * math.exp(-log_spread[i])
             e = min(max(e, -_CUT), _CUT)
             gradient[i, 0], gradient[i, 1] = e, 0.5 * (min(e * e, _CUT) - 1.0)
-        rows = np.sort(_permuted(n, max(1, int(options.share * n)), state))
-        columns = others[_permuted(len(others), options.n_columns, state)]
+        rows = _some(n, max(1, int(options.share * n)), state)
+        columns = others[_some(len(others), options.n_columns, state)]
         column[t], code[t], leaf = _grow(
             codes, n_codes, unordered, columns, rows, gradient, even, options.depth, options.ridge
         )
@@ -180,8 +193,8 @@ def boost_levels(codes, n_codes, unordered, others, y, n_levels, seed, options):
                 gradient[i, k] = (1.0 if y[i] == k else 0.0) - p[k]
                 curvature[i, k] = p[k] * (1.0 - p[k])
             weight[i] = curvature[i].sum()
-        rows = np.sort(_permuted(n, max(1, int(options.share * n)), state))
-        columns = others[_permuted(len(others), options.n_columns, state)]
+        rows = _some(n, max(1, int(options.share * n)), state)
+        columns = others[_some(len(others), options.n_columns, state)]
         column[t], code[t], leaf = _grow(
             codes, n_codes, unordered, columns, rows, gradient, weight, options.depth, options.ridge
         )

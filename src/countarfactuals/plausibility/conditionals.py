@@ -26,8 +26,8 @@ from countarfactuals.plausibility.boosting import Boosting, Trees, boost_levels,
 from countarfactuals.plausibility.cells import Cells
 
 _TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE = 30, 4, 0.3, 0.15, 3.0, 0.6
-_FEWEST_COLUMNS, _SHARE_OF_COLUMNS = 6, 3
-_MOST_CODES = 48  # of a number, besides missing
+_MOST_COLUMNS = 30  # that a tree may ask about
+_MOST_CODES = 32  # of a number, besides missing
 _MOST_LEVELS = 24  # of a category that are told apart, by their frequency; the others count as one
 _LINEAR_RIDGE = 1e-3
 _MOST_INDICATORS = 12  # levels of a category that the linear part sees
@@ -272,9 +272,7 @@ def _known_state(cells: Cells, coding: Coding, j: int, states: np.ndarray) -> np
 
 def _fit_part(cells: Cells, coding: Coding, table: _Table, is_seen: np.ndarray, seeds: np.ndarray) -> Part:
     p = len(cells.columns)
-    options = Boosting(
-        _TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE, max(_FEWEST_COLUMNS, p // _SHARE_OF_COLUMNS)
-    )
+    options = Boosting(_TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE, _MOST_COLUMNS)
     seen = np.flatnonzero(is_seen)
     slope = _slopes(cells, coding, table.terms[seen])
     numbers, states = [], []

@@ -23,7 +23,7 @@ from numba import njit
 
 from countarfactuals.plausibility.cells import Cells
 
-LADDER = (1, 3, 6, 12, 20, 30, 45)
+LADDER = (1, 4, 12, 25, 45)
 _MOST_ROUNDS, _LEAST_RISE = 40, 1e-3
 _COMMON_ROWS = 20.0  # weight of the covariance that all components have in common
 _COMMON_DIAGONAL = 0.5  # share of its off-diagonal that is left out
@@ -69,13 +69,14 @@ class Mixtures:
         n_parts = int(part_of.max()) + 1
         seeds = rng.integers(2**63, size=n_parts)
         first = usual[part_of[usual] != 0]
-        n_components = _choose_components(cells, read, first, usual[part_of[usual] == 0], int(seeds[0]))
-        if n_components == 0:
+        chosen = _climb(cells, read, first, usual[part_of[usual] == 0], int(seeds[0]))
+        if chosen is None:
             return None
-        parts = (
-            _fit(cells, read.rows(usual[part_of[usual] != k]), n_components, int(seeds[k])) for k in range(n_parts)
+        n_components = len(chosen.log_weight)
+        others = (
+            _fit(cells, read.rows(usual[part_of[usual] != k]), n_components, int(seeds[k])) for k in range(1, n_parts)
         )
-        return cls(cells, tuple(parts))
+        return cls(cells, (chosen, *others))
 
     def log_density(self, rows: np.ndarray, part: int | None = None) -> np.ndarray:
         """Log density of each row, by all mixtures or by one of them."""
@@ -155,10 +156,10 @@ def _by_pattern(present: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(pattern, np.flatnonzero(place.ravel() == k)) for k, pattern in enumerate(patterns)]
 
 
-def _choose_components(cells: Cells, read: _Read, seen: np.ndarray, unseen: np.ndarray, seed: int) -> int:
-    """The rung of the ladder up to which held-out rows profit; 0 where not even one component has enough rows."""
+def _climb(cells: Cells, read: _Read, seen: np.ndarray, unseen: np.ndarray, seed: int) -> Mixture | None:
+    """The mixture on the rung of the ladder up to which unseen rows profit; None where one component has too few."""
     most = len(seen) // (_ROWS_PER_COMPONENT * (read.numbers.shape[1] + 1))
-    best, best_score = 0, -math.inf
+    best, best_score = None, -math.inf
     for n_components in LADDER:
         if n_components > most or len(unseen) == 0:
             break
@@ -169,7 +170,7 @@ def _choose_components(cells: Cells, read: _Read, seen: np.ndarray, unseen: np.n
             score += float(_log_density(part, some, pattern, _factors(part.covariance, pattern)).sum())
         if score <= best_score:
             break
-        best, best_score = n_components, score
+        best, best_score = part, score
     return best
 
 
