@@ -9,7 +9,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +48,10 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} can not be stored")
 
 
-def read_archive(path: str | os.PathLike[str], format_name: str, version: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The meta text and the arrays of a file of the given format; other versions are refused."""
+def read_archive(
+    path: str | os.PathLike[str], format_name: str, version: int, older: Collection[int] = ()
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The meta text and the arrays of a file of the given format; versions but this and some older are refused."""
     if not Path(path).is_file():
         raise StorageError(f"There is no file {os.fspath(path)!r}. Give the path that was passed to `save`.")
     try:
@@ -64,7 +66,7 @@ def read_archive(path: str | os.PathLike[str], format_name: str, version: int) -
     if not isinstance(meta, dict) or meta.get("format") != format_name:
         found = meta.get("format") if isinstance(meta, dict) else meta
         raise StorageError(f"{os.fspath(path)!r} holds {found!r}, not {format_name!r}.")
-    if meta.get("version") != version:
+    if meta.get("version") not in (version, *older):
         raise StorageError(
             f"{os.fspath(path)!r} has version {meta.get('version')!r} of the {format_name} format, this package reads "
             f"version {version}. Load it with the package version that wrote it ({meta.get('written_by', 'unknown')})."

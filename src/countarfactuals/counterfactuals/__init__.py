@@ -3,6 +3,7 @@
 - `result`: `Counterfactuals`, for one row.
 - `batch`: `CounterfactualsBatch`, for many.
 - `diagnosis`: `Diagnosis`, why nothing was found.
+- `oddity`: `Oddity`, a cell that is unusual given the rest of its row.
 - `select`: which few rows to show, and which to drop.
 - `frames`: rows and measures as the user's frames.
 - `storage`: JSON and back, to the last bit.
@@ -12,6 +13,7 @@
 
 from countarfactuals.counterfactuals.batch import CounterfactualsBatch
 from countarfactuals.counterfactuals.diagnosis import Diagnosis
+from countarfactuals.counterfactuals.oddity import Oddity
 from countarfactuals.counterfactuals.result import Counterfactuals
 
-__all__ = ["Counterfactuals", "CounterfactualsBatch", "Diagnosis"]
+__all__ = ["Counterfactuals", "CounterfactualsBatch", "Diagnosis", "Oddity"]

@@ -19,6 +19,7 @@ import pandas as pd
 
 from countarfactuals.counterfactuals import display, frames, select, storage
 from countarfactuals.counterfactuals.diagnosis import Diagnosis, read_only
+from countarfactuals.counterfactuals.oddity import Oddity
 from countarfactuals.counterfactuals.reportable import Reportable
 from countarfactuals.exceptions import DataError, ParameterError, listed
 from countarfactuals.objectives import changed
@@ -43,7 +44,10 @@ class Counterfactuals(Reportable):
     x_label, labels : predicted label or value of x and of each row.
     objectives : by name, shape (n,), smaller is better.
     log_density, x_log_density : log p̂ of the rows and of x, by the forest as a whole.
-    typicality, x_typicality : share of real rows that are less plausible.
+    typicality, x_typicality : share of real rows that are less typical, by all judges that have a seat.
+    typicality_range : from the least to the largest word of single judges, shape (n, 2); NaN where it is not known.
+    objectors : by row, the judge that had the least word.
+    oddities : by row, the changed cells that are unusual given the rest.
     is_real_row : whether a row equals a row of the training data.
     notes : sentences that a reader should know.
     diagnosis : why nothing was found.
@@ -78,6 +82,9 @@ class Counterfactuals(Reportable):
     measure: str = "log density"
     error: str | None = None
     n_found: int = None  # type: ignore[assignment]
+    typicality_range: np.ndarray = None  # type: ignore[assignment]
+    objectors: tuple[str, ...] = ()
+    oddities: tuple[tuple[Oddity, ...], ...] = ()
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -105,6 +112,12 @@ class Counterfactuals(Reportable):
         put("x_typicality", float(self.x_typicality))
         for name in ("score_names", "notes", "constraints"):
             put(name, tuple(getattr(self, name)))
+        n = len(self.rows)
+        if self.__dict__.get("typicality_range") is None:
+            put("typicality_range", np.full((n, 2), np.nan))
+        put("typicality_range", read_only(np.asarray(self.typicality_range, np.float64).reshape(-1, 2)))
+        put("objectors", tuple(self.__dict__.get("objectors") or [""] * n))
+        put("oddities", tuple(tuple(cells) for cells in self.__dict__.get("oddities") or [()] * n))
         if self.__dict__.get("n_found") is None:  # also pickled by earlier versions
             put("n_found", len(self.rows))
         put("provenance", storage.plain_json(self.provenance, "provenance"))
@@ -179,14 +192,16 @@ class Counterfactuals(Reportable):
         """The rows in the library and types of the training data.
 
         With `objectives`, columns are added: scores, prediction, objectives, log_density, density_cost, typicality,
-        is_real_row.
+        typicality_low, typicality_high, is_real_row.
         For users of numpy that frame is of pandas. An added name that is a feature already gets an underscore.
         """
         return frames.frame_of(self.schema, self.rows, self.measures()) if objectives else self.schema.decode(self.rows)
 
     def measures(self) -> dict[str, Any]:
         """What `to_frame(objectives=True)` adds, by name."""
-        others = {name: getattr(self, name) for name in ("log_density", "density_cost", "typicality", "is_real_row")}
+        others = {name: getattr(self, name) for name in ("log_density", "density_cost", "typicality")}
+        others |= {"typicality_low": self.typicality_range[:, 0], "typicality_high": self.typicality_range[:, 1]}
+        others["is_real_row"] = self.is_real_row
         return frames.measures(self.score_names, self.scores, self.labels, self.objectives, others)
 
     def changes(self) -> Any:
@@ -265,6 +280,9 @@ class Counterfactuals(Reportable):
             objectives={name: values[at] for name, values in self.objectives.items()},
             log_density=self.log_density[at],
             typicality=self.typicality[at],
+            typicality_range=self.typicality_range[at],
+            objectors=tuple(self.objectors[i] for i in at.tolist()),
+            oddities=tuple(self.oddities[i] for i in at.tolist()),
             is_real_row=self.is_real_row[at],
         )
 
@@ -332,14 +350,18 @@ def _check(result: Counterfactuals) -> None:
     n, p, s = len(result.rows), len(result.schema.columns), len(result.score_names)
     wanted = {"x": (p,), "rows": (n, p), "x_scores": (s,), "scores": (n, s)}
     wanted |= dict.fromkeys(("log_density", "typicality", "is_real_row"), (n,))
+    wanted["typicality_range"] = (n, 2)
     arrays = {name: getattr(result, name) for name in wanted} | {
         f"objectives[{name!r}]": values for name, values in result.objectives.items()
     }
     for name, values in arrays.items():
         if values.shape != wanted.get(name, (n,)):
             raise DataError(f"`{name}` has shape {values.shape}, expected {wanted.get(name, (n,))}.")
-    if len(result.labels) != n:
-        raise DataError(f"There are {len(result.labels)} labels for {n} row(s); give one per row.")
+    for name in ("labels", "objectors", "oddities"):
+        if len(getattr(result, name)) != n:
+            raise DataError(f"There are {len(getattr(result, name))} {name} for {n} row(s); give one per row.")
+    if any(not 0 <= at < p for cells in result.oddities for cell in cells for at in (cell.column, cell.beside or 0)):
+        raise DataError(f"`oddities` name columns beyond the {p} features.")
     if isinstance(result.n_found, bool) or not isinstance(result.n_found, int) or result.n_found < n:
         raise DataError(f"`n_found` must be a whole number of at least {n}, as many as rows; got {result.n_found!r}.")
     if result.status not in STATUSES:

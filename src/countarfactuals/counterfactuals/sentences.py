@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FORMATS = {"text": TEXT, "markdown": MARKDOWN}
 RARE = 0.05  # below this typicality a sentence warns
+WIDE = 0.4  # judges that are farther apart than this are told of
+_MOST_ODD = 2  # unusual cells that a sentence names
 _MOST_CHANGES = 10
 
 
@@ -107,7 +109,8 @@ def counterfactual_sentences(result: Counterfactuals, i: int, words: Words) -> l
     """What would have to be different and to what effect, and how plausible that is."""
     return [
         f"{_condition(result, i, words)}, {_effect(result, i, words)}.",
-        typicality_sentence(float(result.typicality[i]), words),
+        typicality_sentence(float(result.typicality[i]), words, result.typicality_range[i]),
+        *_odd_sentence(result, i, words),
         *(["Such a row is in the data."] if result.is_real_row[i] else []),
     ]
 
@@ -265,14 +268,34 @@ def is_unusual(share: float) -> bool:
     return share < RARE
 
 
-def typicality_sentence(share: float, words: Words) -> str:
-    """How many real rows are less typical; a warning where hardly any is.
+def _odd_sentence(result: Counterfactuals, i: int, words: Words) -> list[str]:
+    """Which changed cells are unusual, and beside what."""
+    parts = []
+    for oddity in result.oddities[i][:_MOST_ODD]:
+        said = f"{_cell(result, i, oddity.column, words)}"
+        parts.append(said if oddity.beside is None else f"{said} beside {_cell(result, i, oddity.beside, words)}")
+    return [f"Unusual: {joined(parts)}."] if parts else []
+
+
+def _cell(result: Counterfactuals, i: int, j: int, words: Words) -> str:
+    column = result.schema.columns[j]
+    name, value = words.written(name_text(column.name)), float(result.rows[i, j])
+    if math.isnan(value):
+        return f"missing {name}"
+    (text,) = value_texts(column, [value])
+    return f"{name} {words.amount(column.name, text) if column.is_number else _level(words, column, text)}"
+
+
+def typicality_sentence(share: float, words: Words, span: Sequence[float] = (math.nan, math.nan)) -> str:
+    """How many real rows are less typical; a warning where hardly any is, and the range where judges are far apart.
 
     >>> said = words_of([], None, "applicants", None, TEXT)
     >>> typicality_sentence(0.62, said)
     '62 % of real applicants are less typical than this.'
     >>> typicality_sentence(0.02, said)
     'This is unusual: only 2 % of real applicants are less typical.'
+    >>> typicality_sentence(0.62, said, (0.2, 0.8))
+    '62 % of real applicants are less typical than this; judges differ, from 20 % to 80 %.'
     """
     one, many = (words.style.escape(word) for word in words.rows)
     if math.isnan(share):
@@ -286,4 +309,10 @@ def typicality_sentence(share: float, words: Words) -> str:
     text = said.get(text[0], "") + text.lstrip("<>")
     if is_unusual(share):
         return f"This is unusual: {text if share < 0.01 else f'only {text}'} of real {many} are less typical."
-    return f"{text[0].upper()}{text[1:]} of real {many} are less typical than this."
+    differing = f"; judges differ, from {share_text(span[0])} to {share_text(span[1])}" if is_wide(span) else ""
+    return f"{text[0].upper()}{text[1:]} of real {many} are less typical than this{differing}."
+
+
+def is_wide(span: Sequence[float]) -> bool:
+    """Whether judges differ so much that one number would say too much."""
+    return bool(span[1] - span[0] > WIDE)

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from countarfactuals.counterfactuals.diagnosis import Diagnosis
+from countarfactuals.counterfactuals.oddity import Oddity
 from countarfactuals.exceptions import CountarfactualsError, DataTypeError, StorageError
 from countarfactuals.files import whole_file
 from countarfactuals.schema import Schema
@@ -51,6 +52,9 @@ def result_to_dict(result: Counterfactuals, schema: Any = None) -> dict[str, Any
         "objectives": {name: _floats(values) for name, values in result.objectives.items()},
         "is_real_row": result.is_real_row.tolist(),
         "n_found": result.n_found,
+        "typicality_range": _floats(result.typicality_range),
+        "objectors": list(result.objectors),
+        "oddities": [[list(cell) for cell in cells] for cells in result.oddities],
         "diagnosis": None if diagnosis is None else _diagnosis_to_dict(diagnosis),
     }
 
@@ -74,10 +78,19 @@ def result_from_dict(stored: Mapping[str, Any], schema: Schema | None = None) ->
                 "labels": tuple(read["labels"]),
                 "objectives": {name: _array(values) for name, values in stored["objectives"].items()},
                 "is_real_row": stored["is_real_row"],
-                "n_found": stored.get("n_found"),  # files of earlier versions do not say it
+                **_said_since(stored),
                 "diagnosis": None if stored["diagnosis"] is None else _diagnosis_from_dict(stored["diagnosis"]),
             }
         )
+
+
+def _said_since(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What files of earlier versions do not say."""
+    known: dict[str, Any] = {"n_found": stored.get("n_found"), "objectors": tuple(stored.get("objectors", ()))}
+    if "typicality_range" in stored:
+        known["typicality_range"] = _array(stored["typicality_range"])
+    known["oddities"] = tuple(tuple(map(Oddity.from_list, cells)) for cells in stored.get("oddities", ()))
+    return known
 
 
 def batch_to_dict(batch: CounterfactualsBatch) -> dict[str, Any]:

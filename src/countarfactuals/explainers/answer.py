@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from countarfactuals.constraints import Constraints
-from countarfactuals.counterfactuals import Counterfactuals
+from countarfactuals.counterfactuals import Counterfactuals, Oddity
 from countarfactuals.exceptions import listed
 from countarfactuals.explainers.diagnose import diagnose
 from countarfactuals.explainers.problem import Problem
-from countarfactuals.objectives import nondominated
+from countarfactuals.objectives import changed, nondominated
+from countarfactuals.plausibility import ODD
 
 _MOST_BEYOND = 3  # columns that are told of
 _OBSERVED_NOTE = (
@@ -71,6 +72,9 @@ def answer(
         log_density=log_density[order],
         x_log_density=float(log_density[-1]),
         typicality=typicality[order],
+        typicality_range=np.column_stack([claims.low[:-1], claims.high[:-1]])[order],
+        objectors=tuple(plausibility.voices[k] for k in claims.objector[:-1][order]),
+        oddities=_oddities(problem, rows[order], claims.cell[:-1][order]),
         x_typicality=float(typicality[-1]),
         is_real_row=background.is_real(rows[order]),
         notes=_notes(problem, settings["outcome"], len(rows)),
@@ -96,6 +100,16 @@ def _counterfactuals(
     objectives = problem.objectives(rows)
     best = nondominated(objectives) if is_pareto else np.ones(len(rows), np.bool_)
     return rows[best], scores[best], objectives[best]
+
+
+def _oddities(problem: Problem, rows: np.ndarray, cell: np.ndarray) -> tuple[tuple[Oddity, ...], ...]:
+    """The changed cells of each row that are more surprising given the rest than nearly all real ones."""
+    is_odd = (cell <= ODD) & changed(rows, problem.x)
+    partner_of = problem.background.plausibility.odd_partner
+    return tuple(
+        tuple(Oddity(j, partner_of(row, j), float(share[j])) for j in np.flatnonzero(odd).tolist())
+        for row, odd, share in zip(rows, is_odd, cell, strict=True)
+    )
 
 
 def _order(objectives: np.ndarray, typicality: np.ndarray, trade_off: float | None) -> np.ndarray:
@@ -142,6 +156,7 @@ def _provenance(
         "seconds": time.perf_counter() - started,
         "training_rows": len(problem.background.matrix),
         "compared_rows": len(problem.background.plausibility.real),
+        "judges": problem.background.plausibility.summary(),
         "forest": {
             "trees": forest.forest_.n_trees,
             "min_samples_leaf": int(forest.min_samples_leaf_),

@@ -20,15 +20,17 @@ from countarfactuals.exceptions import ModelError, ParameterError, StorageError,
 from countarfactuals.explainers.background import Background
 from countarfactuals.explainers.observed import observed_predictor
 from countarfactuals.objectives import Gower
-from countarfactuals.plausibility import Plausibility
+from countarfactuals.plausibility import ForestJudge, Plausibility
+from countarfactuals.plausibility import archive as judges
 from countarfactuals.prediction import make_predictor
 from countarfactuals.schema import Schema
 
 if TYPE_CHECKING:
     from countarfactuals.explainers.base import Explainer
 
-_FORMAT, _VERSION = "countarfactuals.Explainer", 1
+_FORMAT, _VERSION, _OLDER = "countarfactuals.Explainer", 2, (1,)
 _HANDED_IN = ("model", "density", "distance", "extra_objectives")
+_JUDGES = "judges."
 _OWN = "method."  # before the names of a method's own arrays
 _COMPARED = 20  # rows whose scores tell whether the model is the one that was fitted with
 
@@ -50,6 +52,7 @@ def save(explainer: Explainer, path: str | os.PathLike[str]) -> None:
     state = forest_parameters["random_state"]
     forest_parameters["random_state"] = int(state) if isinstance(state, Integral) else None
     packed, arrays = pack(forest.forest_, forest.leaves_)
+    panel, judged = judges.pack(background.plausibility)
     meta = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -63,6 +66,7 @@ def save(explainer: Explainer, path: str | os.PathLike[str]) -> None:
         "accuracies": list(forest.accuracies_),
         "min_samples_leaf": int(forest.min_samples_leaf_),
         "measure": background.plausibility.measure,
+        "judges": panel,
         "task": background.predictor.task,
         "classes": list(background.predictor.classes) if explainer.outcome == "observed" else None,
         **packed,
@@ -70,16 +74,16 @@ def save(explainer: Explainer, path: str | os.PathLike[str]) -> None:
     arrays |= {
         "matrix": background.matrix,
         "scores": background.scores,
-        "real": background.plausibility.real,
         "gower.scale": background.gower.scale,
     }
+    arrays |= {f"{_JUDGES}{name}": array for name, array in judged.items()}
     arrays |= {f"{_OWN}{name}": array for name, array in explainer._extra_arrays().items()}
     write_archive(path, meta, arrays)
 
 
 def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[str, Any]) -> Any:
     """Read an explainer of class `cls`; of any method if that is the base class."""
-    meta, arrays = read_archive(path, _FORMAT, _VERSION)
+    meta, arrays = read_archive(path, _FORMAT, _VERSION, _OLDER)
     cls = _class_of(cls, meta.get("method"), os.fspath(path))
     if unknown := sorted(set(callables) - {"distance", "extra_objectives"}):
         raise ParameterError(f"load takes distance and extra_objectives besides the model, got {listed(unknown)}.")
@@ -96,7 +100,7 @@ def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[
         trees, leaves = unpack(meta, arrays, len(forest_schema.columns))
         forest._set_fitted(forest_schema, trees, leaves, meta["accuracies"], int(meta["min_samples_leaf"]))
         matrix, scores, scale = arrays["matrix"], arrays["scores"], arrays["gower.scale"]
-        plausibility = Plausibility(forest, len(schema.columns), meta["measure"], arrays["real"])
+        plausibility = _plausibility(meta, arrays, ForestJudge(forest, len(schema.columns), meta["measure"]), schema)
         task, classes = meta["task"], _as_labels(meta["classes"])
     except (KeyError, TypeError, ValueError) as error:
         raise StorageError(f"{os.fspath(path)!r} lacks or garbles a part: {error}. Save it again.") from error
@@ -118,6 +122,15 @@ def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[
     except KeyError as error:
         raise StorageError(f"{os.fspath(path)!r} lacks a part: {error}. Save it again.") from error
     return explainer
+
+
+def _plausibility(
+    meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray], forest: ForestJudge, schema: Schema
+) -> Plausibility:
+    if meta["version"] in _OLDER:
+        return judges.of_version_1(arrays["real"], forest)
+    judged = {name.removeprefix(_JUDGES): array for name, array in arrays.items() if name.startswith(_JUDGES)}
+    return judges.unpack(meta["judges"], judged, forest, schema)
 
 
 def _class_of(cls: Any, method: Any, path: str) -> Any:

@@ -54,7 +54,7 @@ from countarfactuals.prediction import make_predictor, resolve
 from countarfactuals.schema import Schema, Values
 
 _TAKEN = {"validity", "proximity", "sparsity", "plausibility", "prediction"}  # names that results have already
-_TAKEN |= {"log_density", "density_cost", "typicality", "is_real_row"}
+_TAKEN |= {"log_density", "density_cost", "typicality", "typicality_low", "typicality_high", "is_real_row"}
 
 
 class Explainer(BaseEstimator):

@@ -11,11 +11,12 @@
 """
 
 from countarfactuals.plausibility.forest import MEASURES, ForestJudge, points, row_medians
-from countarfactuals.plausibility.panel import Claims, Plausibility, fit_plausibility
+from countarfactuals.plausibility.panel import ODD, Claims, Plausibility, fit_plausibility
 from countarfactuals.plausibility.seats import Skill
 
 __all__ = [
     "MEASURES",
+    "ODD",
     "Claims",
     "ForestJudge",
     "Plausibility",

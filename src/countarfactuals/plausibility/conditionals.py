@@ -17,7 +17,7 @@ a search must not be led by it: it would find rows that explain themselves well 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numba import njit
@@ -139,12 +139,12 @@ class Conditionals:
     @classmethod
     def restored(cls, cells: Cells, arrays: dict[str, np.ndarray]) -> Self:
         """The inverse of `arrays`; KeyError for what is not there."""
-        listed = {
+        listed: dict[str, Any] = {
             name: tuple(arrays[f"coding.{name}.{j}"] for j in range(len(cells.columns)))
             for name in ("edges", "code_of_level")
         }
         plain = ("n_codes", "unordered", "centre", "scale", "indicators", "mean")
-        coding = Coding(**listed, **{name: arrays[f"coding.{name}"] for name in plain})
+        coding = Coding(**{**listed, **{name: arrays[f"coding.{name}"] for name in plain}})
         n_parts = sum(name.endswith(".slope") for name in arrays)
         sizes = {"number": len(cells.numbers), "state": len(cells.stated)}
 
@@ -235,8 +235,10 @@ def _codes(coding: Coding, rows: np.ndarray) -> np.ndarray:
     for j, (edges, code_of_level) in enumerate(zip(coding.edges, coding.code_of_level, strict=True)):
         known = ~np.isnan(rows[:, j])
         values = rows[known, j]
-        codes[j, known] = code_of_level[values.astype(np.int64)] if len(code_of_level) else (
-            np.searchsorted(edges, values, side="left") + 1
+        codes[j, known] = (
+            code_of_level[values.astype(np.int64)]
+            if len(code_of_level)
+            else (np.searchsorted(edges, values, side="left") + 1)
         )
     return codes
 

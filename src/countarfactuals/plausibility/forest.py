@@ -225,9 +225,7 @@ def points(forest: AdversarialRandomForest, rows: np.ndarray) -> Evidence:
     return Evidence.points(padded, is_feature & (forest.leaves_.missing_of >= 0))
 
 
-def sibling_of(
-    judge: ForestJudge, matrix: np.ndarray, rng: np.random.Generator
-) -> tuple[HeldOut, np.ndarray]:
+def sibling_of(judge: ForestJudge, matrix: np.ndarray, rng: np.random.Generator) -> tuple[HeldOut, np.ndarray]:
     """A judge like this one that was fitted to four fifths of the rows, and the positions of the others.
 
     `matrix` holds all columns of the forest. Where rows are too few, the judge itself and all rows.

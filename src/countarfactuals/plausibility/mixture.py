@@ -185,9 +185,7 @@ def _fit(cells: Cells, read: _Read, n_components: int, seed: int) -> Mixture:
     share = _first_shares(np.where(read.present, z, 0.0), n_components, np.random.default_rng(seed))
     last = -math.inf
     patterns = _by_pattern(read.present)
-    part = Mixture(
-        *_parameters(z, share, patterns, None), centre, scale, _log_shares(read.at, share, n_states, cells)
-    )
+    part = Mixture(*_parameters(z, share, patterns, None), centre, scale, _log_shares(read.at, share, n_states, cells))
     for _ in range(_MOST_ROUNDS):
         log_parts = np.empty((len(z), n_components))
         for pattern, at in patterns:
@@ -310,9 +308,7 @@ def _factors(covariance: np.ndarray, pattern: np.ndarray) -> tuple[np.ndarray, n
     return np.ascontiguousarray(np.tril(inverse)), np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
 
 
-def _log_parts(
-    part: Mixture, read: _Read, pattern: np.ndarray, factors: tuple[np.ndarray, np.ndarray]
-) -> np.ndarray:
+def _log_parts(part: Mixture, read: _Read, pattern: np.ndarray, factors: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """Log density of each component times its weight, (n, K), for rows of one pattern."""
     inverse, log_determinant = factors
     known = np.flatnonzero(pattern)
@@ -324,9 +320,7 @@ def _log_parts(
     return log_parts + read.constant[:, None]
 
 
-def _log_density(
-    part: Mixture, read: _Read, pattern: np.ndarray, factors: tuple[np.ndarray, np.ndarray]
-) -> np.ndarray:
+def _log_density(part: Mixture, read: _Read, pattern: np.ndarray, factors: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     return _log_sums(_log_parts(part, read, pattern, factors))
 
 

@@ -141,7 +141,7 @@ class Plausibility:
         ranks = {voice: self._held_or(voice, self._ranks(voice, said), place) for voice, said in words.items()}
         means = np.array([rank.mean(axis=0) for rank in ranks.values()])
         typicality = self._share_below(means.min(axis=0))
-        every = np.concatenate([*ranks.values(), typicality[None]])
+        every = np.concatenate([*(ranks[seat] for seat in self.seats), typicality[None]])
         return Claims(typicality, every.min(axis=0), every.max(axis=0), means.argmin(axis=0), cells)
 
     def _words(self, rows: np.ndarray, place: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -186,6 +186,19 @@ class Plausibility:
         if good.any():
             good[good] = self.typicality(rows[good]) >= least
         return good
+
+    def summary(self) -> dict[str, Any]:
+        """Who judges and how well, in JSON types: the figures of the best judge that has a seat come first."""
+        best = max(
+            (self.skills[seat] for seat in self.seats if seat in self.skills), key=lambda one: one.far, default=None
+        )
+        return {
+            "leader": self.leader,
+            "seats": list(self.seats),
+            "far": None if best is None else round(best.far, 4),
+            "near": None if best is None else round(best.near, 4),
+            "skills": {name: {"near": one.near, "far": one.far} for name, one in self.skills.items()},
+        }
 
     def odd_partner(self, row: np.ndarray, column: int) -> int | None:
         """The other cell that makes one odd: the one whose usual values make it least surprising; None if none does."""
@@ -312,9 +325,7 @@ def fit_plausibility(
         def summed(some: np.ndarray, part: int) -> np.ndarray:
             return conditionals.cell_log_p(some, part).sum(axis=1)
 
-        skills[CONDITIONALS] = skill(
-            held[CONDITIONALS][mixed.base], None, _by_part(summed, part_of[mixed.base]), mixed
-        )
+        skills[CONDITIONALS] = skill(held[CONDITIONALS][mixed.base], None, _by_part(summed, part_of[mixed.base]), mixed)
     leader = leader_of(skills)
     seats = seated(skills, leader)
     panel = Plausibility(

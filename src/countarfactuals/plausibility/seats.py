@@ -45,7 +45,7 @@ class Mixed(NamedTuple):
 def mixed_rows(
     matrix: np.ndarray, part_of: np.ndarray, chosen: np.ndarray, gower: Gower, rng: np.random.Generator
 ) -> Mixed:
-    """Mixed rows of up to 500 of the chosen rows; both real rows belong to one part, which a judge may not have seen."""
+    """Mixed rows of up to 500 of the chosen rows; both real rows are of one part, which a judge may not have seen."""
     base = np.sort(rng.permutation(chosen)[:_MIXED_ROWS])
     near, far = matrix[base].copy(), matrix[base].copy()
     p = matrix.shape[1]
