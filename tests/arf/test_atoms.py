@@ -125,7 +125,8 @@ def test_draws_have_values_of_the_columns(dependence, given):
     drawn = forest(dependence).sample(4_000, given=given, random_state=1)
     assert (drawn["debt"] >= 0).all()
     assert set(drawn["term"]) == {36, 60}
-    assert ((drawn["amount"] - 5) % 25 == 0).all() and (drawn["amount"] >= 105).all()
+    assert ((drawn["amount"] - 5) % 25 == 0).all()
+    assert (drawn["amount"] >= 105).all()
     if given is None:
         assert (drawn["debt"] == 0).mean() == pytest.approx((loans()["debt"] == 0).mean(), abs=0.02)
         assert (drawn["term"] == 60).mean() == pytest.approx((loans()["term"] == 60).mean(), abs=0.03)
@@ -137,7 +138,8 @@ def test_draws_have_values_of_the_columns(dependence, given):
 def test_intervals_hold_atoms(dependence):
     arf = forest(dependence)
     drawn = arf.sample(3_000, given={"debt": (0, 3), "term": (40, 70)}, random_state=1)
-    assert drawn["debt"].between(0, 3).all() and (drawn["term"] == 60).all()
+    assert drawn["debt"].between(0, 3).all()
+    assert (drawn["term"] == 60).all()
     shares = np.exp(arf.log_probability([{"debt": 0.0}, {"debt": (0, 3)}]))
     assert (arf.sample(4_000, given={"debt": (0, 3)}, random_state=1)["debt"] == 0).mean() == pytest.approx(
         shares[0] / shares[1], abs=0.02
@@ -160,7 +162,9 @@ def test_expectations_are_the_means_of_draws(dependence):
 def test_imputed_means_are_values_of_the_column():
     X = loans().head(50).astype({"amount": float, "term": float})
     filled = forest(STRONG).impute(X.assign(amount=np.nan, term=np.nan, debt=np.nan), method="expected")
-    assert ((filled["amount"] - 5) % 25 == 0).all() and set(filled["term"]) <= {36, 60} and (filled["debt"] >= 0).all()
+    assert ((filled["amount"] - 5) % 25 == 0).all()
+    assert set(filled["term"]) <= {36, 60}
+    assert (filled["debt"] >= 0).all()
 
 
 # Leaves
@@ -182,7 +186,8 @@ def test_atoms_outside_a_leaf_have_no_probability():
 def test_first_columns_keep_their_atoms():
     arf = forest(STRONG, never_split=("income", "home"))
     few = first_columns(arf.leaves_, 3)
-    assert few.atoms_of.tolist() == [0, 1, -1] and few.copula.correlation.shape[1] == 3
+    assert few.atoms_of.tolist() == [0, 1, -1]
+    assert few.copula.correlation.shape[1] == 3
     assert few.rest_logp.shape[1] == 2
 
 

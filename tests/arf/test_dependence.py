@@ -12,8 +12,8 @@ from scipy.stats import multivariate_normal, norm, truncnorm
 
 from countarfactuals import MISSING, AdversarialRandomForest
 from countarfactuals.arf.copula import invert, score_in, value_of_score
-from countarfactuals.arf.dependence import Dependence, independent
 from countarfactuals.arf.density import log_density
+from countarfactuals.arf.dependence import Dependence, independent
 from countarfactuals.arf.evidence import Evidence
 from countarfactuals.arf.leaves import first_columns
 from countarfactuals.arf.truncnorm import ndtri_, quick_ndtr_, quick_ndtri_
@@ -82,7 +82,8 @@ def test_quick_normal_functions_are_near_scipys():
     x, p = np.linspace(-8.9, 8.9, 20_001), np.linspace(1e-9, 1 - 1e-9, 20_001)
     np.testing.assert_allclose([quick_ndtr_(one) for one in x], norm.cdf(x), atol=1e-10)
     np.testing.assert_allclose([quick_ndtri_(one) for one in p], norm.ppf(p), atol=1e-7)
-    assert ndtri_(0.0) == -np.inf and ndtri_(1.0) == np.inf
+    assert ndtri_(0.0) == -np.inf
+    assert ndtri_(1.0) == np.inf
 
 
 def test_scores_are_inverted():
@@ -314,7 +315,8 @@ def test_auto_finds_dependence_and_leaves_it_out_where_there_is_none():
     noise = pd.DataFrame(rng.normal(size=(800, 3)), columns=list("abc"))
     assert fit(noise, dependence="auto", n_estimators=10).dependence_ is None
     found = fit(correlated(), dependence="auto", n_estimators=10, min_samples_leaf=30)
-    assert isinstance(found.dependence_, Dependence) and found.min_samples_leaf_ == 30
+    assert isinstance(found.dependence_, Dependence)
+    assert found.min_samples_leaf_ == 30
     assert fit(correlated(), dependence="auto", family="uniform").dependence_ is None
 
 

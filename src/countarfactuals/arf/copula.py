@@ -30,7 +30,7 @@ from numba import njit
 from countarfactuals.arf.truncnorm import log_mass_, ndtr_, ndtri_, quick_ndtr_, quick_ndtri_, truncated_ppf_
 
 FARTHEST = 8.0
-_TAIL = -8.0  # leaves between bounds farther out take differences of Φ in log space
+_LITTLE_MASS, _NO_MASS = 1e-10, 1e-280  # between a leaf's bounds: below, Φ is taken from `erfc`, or in log space
 
 
 class Copula(NamedTuple):
@@ -41,15 +41,16 @@ class Copula(NamedTuple):
     # what follows from these and from the leaves' bounds: see `with_scores`
     excess: np.ndarray  # (r, q, q) R⁻¹ − I
     log_scale: np.ndarray  # (r,) −½ log|R|
-    cdf_low: np.ndarray  # (L, q) Φ at the lower bound, or at the mirrored upper one if `cdf_factor` is negative
-    cdf_factor: np.ndarray  # (L, q) 1/mass between the bounds; 0 for open bounds, ∞ where it is too small
+    cut_start: np.ndarray  # int64 (L + 1,) where the numbers start whose bounds in a leaf matter
+    cut: np.ndarray  # int32, which numbers these are
+    cut_low: np.ndarray  # Φ at the lower bound, or at the mirrored upper one if `cut_factor` is negative
+    cut_factor: np.ndarray  # 1/mass between the bounds; ∞ where that is too small
 
 
 def no_copula() -> Copula:
     """Independent leaves."""
-    return Copula(
-        np.empty(0, np.int32), np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0), np.empty((0, 0)), np.empty((0, 0))
-    )
+    none, whole = np.empty(0), np.empty(0, np.int32)
+    return Copula(whole, np.empty((0, 0, 0)), np.empty((0, 0, 0)), none, np.zeros(1, np.int64), whole, none, none)
 
 
 def with_scores(copula: Copula, low: np.ndarray, high: np.ndarray, mu: np.ndarray, sigma: np.ndarray) -> Copula:
@@ -58,9 +59,19 @@ def with_scores(copula: Copula, low: np.ndarray, high: np.ndarray, mu: np.ndarra
         return no_copula()
     excess, log_scale = np.empty_like(copula.correlation), np.empty(len(copula.correlation))
     invert(copula.correlation, excess, log_scale)
-    cdf_low, cdf_factor = np.empty_like(low), np.empty_like(low)
-    score_parameters(low, high, mu, sigma, cdf_low, cdf_factor)
-    return copula._replace(excess=excess, log_scale=log_scale, cdf_low=cdf_low, cdf_factor=cdf_factor)
+    matters = ~(((low - mu) / sigma < -FARTHEST) & ((high - mu) / sigma > FARTHEST))
+    start = np.concatenate([[0], np.cumsum(matters.sum(axis=1))]).astype(np.int64)
+    leaf, cut = np.nonzero(matters)
+    cut_low, cut_factor = np.empty(len(cut)), np.empty(len(cut))
+    _cut_parameters(low, high, mu, sigma, leaf, cut, cut_low, cut_factor)
+    return copula._replace(
+        excess=excess,
+        log_scale=log_scale,
+        cut_start=start,
+        cut=cut.astype(np.int32),
+        cut_low=cut_low,
+        cut_factor=cut_factor,
+    )
 
 
 def first_numbers(copula: Copula, n: int) -> Copula:
@@ -69,23 +80,20 @@ def first_numbers(copula: Copula, n: int) -> Copula:
 
 
 @njit(nogil=True, cache=True)
-def score_parameters(low, high, mu, sigma, cdf_low, cdf_factor):  # type: ignore[no-untyped-def]
-    """What the scores of every leaf need besides μ and σ."""
-    for leaf in range(low.shape[0]):
-        for k in range(low.shape[1]):
-            alpha, beta = (low[leaf, k] - mu[leaf, k]) / sigma[leaf, k], (high[leaf, k] - mu[leaf, k]) / sigma[leaf, k]
-            if alpha < -FARTHEST and beta > FARTHEST:
-                cdf_low[leaf, k], cdf_factor[leaf, k] = 0.0, 0.0
-                continue
-            mirrored = alpha > 0.0  # in the upper tail nothing cancels on the mirrored side
-            if mirrored:
-                alpha, beta = -beta, -alpha
-            if beta < _TAIL or beta - alpha < 1e-6:
-                cdf_low[leaf, k], cdf_factor[leaf, k] = 0.0, math.inf
-            else:
-                mass = math.exp(log_mass_(alpha, beta))
-                cdf_low[leaf, k] = quick_ndtr_(alpha)
-                cdf_factor[leaf, k] = -1.0 / mass if mirrored else 1.0 / mass
+def _cut_parameters(low, high, mu, sigma, leaves, cut, cut_low, cut_factor):  # type: ignore[no-untyped-def]
+    """What the scores of numbers between bounds need besides μ and σ."""
+    for e in range(len(cut)):
+        leaf, k = leaves[e], cut[e]
+        alpha, beta = (low[leaf, k] - mu[leaf, k]) / sigma[leaf, k], (high[leaf, k] - mu[leaf, k]) / sigma[leaf, k]
+        mirrored = alpha > 0.0  # in the upper tail nothing cancels on the mirrored side
+        if mirrored:
+            alpha, beta = -beta, -alpha
+        mass = math.exp(log_mass_(alpha, beta))
+        if mass < _NO_MASS or beta - alpha < 1e-6:
+            cut_low[e], cut_factor[e] = 0.0, math.inf
+        else:
+            cut_low[e] = ndtr_(alpha) if mass < _LITTLE_MASS else quick_ndtr_(alpha)
+            cut_factor[e] = -1.0 / mass if mirrored else 1.0 / mass
 
 
 @njit(nogil=True, cache=True)
@@ -99,35 +107,52 @@ def _slow_score(x, low, high, mu, sigma):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, inline="always")
-def score(mu, inverse, low, high, cdf_low, cdf_factor, x, leaf, k):  # type: ignore[no-untyped-def]
+def fill_scores(copula, mu, inverse, low, high, x, i, leaf, z):  # type: ignore[no-untyped-def]
+    """The normal scores of the i-th row of `x` in a leaf: first as between open bounds, then the others again."""
+    cut, cut_low, cut_factor = copula.cut, copula.cut_low, copula.cut_factor
+    q = len(z)
+    for k in range(q):
+        z[k] = (x[i, k] - mu[leaf, k]) * inverse[leaf, k]
+    for e in range(np.uint64(copula.cut_start[leaf]), np.uint64(copula.cut_start[leaf + np.uint64(1)])):
+        k, factor = np.uint64(cut[e]), cut_factor[e]
+        side = math.copysign(1.0, factor)
+        if abs(factor) < 1.0 / _LITTLE_MASS:
+            z[k] = side * quick_ndtri_((quick_ndtr_(side * z[k]) - cut_low[e]) * abs(factor))
+        elif factor == math.inf:
+            z[k] = _slow_score(x[i, k], low[leaf, k], high[leaf, k], mu[leaf, k], 1.0 / inverse[leaf, k])
+        else:
+            z[k] = side * ndtri_((ndtr_(side * z[k]) - cut_low[e]) * abs(factor))
+    for k in range(q):
+        z[k] = min(max(z[k], -FARTHEST), FARTHEST)
+
+
+@njit(nogil=True, cache=True)
+def score_in(leaves, x, leaf, k):  # type: ignore[no-untyped-def]
     """The normal score of x, a value of number k, in a leaf."""
-    z = (x - mu[leaf, k]) * inverse[leaf, k]
-    factor = cdf_factor[leaf, k]
-    if factor == math.inf:
-        z = _slow_score(x, low[leaf, k], high[leaf, k], mu[leaf, k], 1.0 / inverse[leaf, k])
-    elif factor > 0.0:
-        z = quick_ndtri_((quick_ndtr_(z) - cdf_low[leaf, k]) * factor)
-    elif factor < 0.0:
-        z = -quick_ndtri_((cdf_low[leaf, k] - quick_ndtr_(-z)) * factor)
+    copula, mu, sigma = leaves.copula, leaves.mu[leaf, k], leaves.sigma[leaf, k]
+    z = (x - mu) / sigma
+    for e in range(copula.cut_start[leaf], copula.cut_start[leaf + 1]):
+        if copula.cut[e] == k:
+            factor = copula.cut_factor[e]
+            side = math.copysign(1.0, factor)
+            if abs(factor) < 1.0 / _LITTLE_MASS:
+                z = side * quick_ndtri_((quick_ndtr_(side * z) - copula.cut_low[e]) * abs(factor))
+            elif factor == math.inf:
+                z = _slow_score(x, leaves.low[leaf, k], leaves.high[leaf, k], mu, sigma)
+            else:
+                z = side * ndtri_((ndtr_(side * z) - copula.cut_low[e]) * abs(factor))
     return min(max(z, -FARTHEST), FARTHEST)
 
 
 @njit(nogil=True, cache=True)
 def value_of_score(leaves, z, leaf, k):  # type: ignore[no-untyped-def]
-    """The inverse of `score`."""
+    """The inverse of `score_in`."""
     a, b, mu, sigma = leaves.low[leaf, k], leaves.high[leaf, k], leaves.mu[leaf, k], leaves.sigma[leaf, k]
-    if leaves.copula.cdf_factor[leaf, k] == 0.0:
+    if a == -math.inf and b == math.inf:
         return mu + sigma * z
     if z > 0.0:  # the upper tail by its own probability, which has more digits
         return -truncated_ppf_(ndtr_(-z), -b, -a, -mu, sigma)
     return truncated_ppf_(ndtr_(z), a, b, mu, sigma)
-
-
-@njit(nogil=True, cache=True)
-def score_in(leaves, x, leaf, k):  # type: ignore[no-untyped-def]
-    """`score`, where time does not matter."""
-    copula = leaves.copula
-    return score(leaves.mu, leaves.inverse, leaves.low, leaves.high, copula.cdf_low, copula.cdf_factor, x, leaf, k)
 
 
 @njit(nogil=True, cache=True)
@@ -204,13 +229,11 @@ def workspace(q):  # type: ignore[no-untyped-def]
     return Workspace(np.zeros(q), np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q), np.empty((q, q)))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def log_copula_all(copula, mu, inverse, low, high, point, i, leaf, work):  # type: ignore[no-untyped-def]
     """Log c(z) of a row that asks for every number."""
     z, r = work.z, np.uint64(copula.region[leaf])
-    cdf_low, cdf_factor = copula.cdf_low, copula.cdf_factor
-    for k in range(len(z)):
-        z[k] = score(mu, inverse, low, high, cdf_low, cdf_factor, point[i, k], leaf, k)
+    fill_scores(copula, mu, inverse, low, high, point, i, leaf, z)
     return copula.log_scale[r] - _half_form(copula.excess, r, z)
 
 
@@ -228,9 +251,7 @@ def log_copula_some(copula, mu, inverse, low, high, point, is_asked, i, leaf, wo
             t += 1
     if s < 2:
         return 0.0
-    cdf_low, cdf_factor = copula.cdf_low, copula.cdf_factor
-    for a in range(s):
-        z[asked[a]] = score(mu, inverse, low, high, cdf_low, cdf_factor, point[i, asked[a]], leaf, asked[a])
+    fill_scores(copula, mu, inverse, low, high, point, i, leaf, z)
     total = 0.0
     if s <= t:
         correlation = copula.correlation

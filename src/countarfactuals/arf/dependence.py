@@ -19,7 +19,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numba import njit
 
-from countarfactuals.arf.copula import factorise, no_copula, score, with_scores
+from countarfactuals.arf.copula import factorise, fill_scores, no_copula, with_scores
 from countarfactuals.arf.forest import Forest, Members
 from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.arf.values import without_atoms
@@ -33,7 +33,7 @@ _WEAKER = 0.97
 class Dependence(NamedTuple):
     """How strongly leaves are correlated."""
 
-    strength: float  # what correlations are multiplied by, in (0, 1]
+    strength: float  # what correlations are multiplied by, up to 1.5: those of few rows per leaf come out too small
     shared: float  # weight of the forest's common correlations, in rows; ∞ for these alone
 
 
@@ -41,7 +41,7 @@ class Pool(NamedTuple):
     """Sums over the scores of each region's rows."""
 
     region: np.ndarray  # int32 (L,)
-    products: np.ndarray  # (r, q, q) Σ z_j z_k
+    products: np.ndarray  # (r, q, q) Σ z_j z_k for k ≤ j
     squares: np.ndarray  # (r, q, q) Σ z_j² over the rows that have k
     n_rows: np.ndarray  # (r, q, q) rows that have both
 
@@ -73,7 +73,7 @@ def pool_scores(
         region[:], n_regions = 0, 1
     else:
         n_regions = int(_group_leaves(forest, members.stop - members.start, least, region))
-    columns = np.ascontiguousarray(without_atoms(matrix, table.values).T[table.number_of >= 0])
+    columns = np.ascontiguousarray(without_atoms(matrix, table.values)[:, table.number_of >= 0])
     is_complete = not np.isnan(columns).any()
     copula = no_copula()._replace(region=region, correlation=np.eye(q)[None])
     scored = table._replace(copula=with_scores(copula, table.low, table.high, table.mu, table.sigma))
@@ -138,20 +138,20 @@ def _group_leaves(forest, n_rows, least, region):  # type: ignore[no-untyped-def
 
 @njit(nogil=True, cache=True)
 def _add_scores(forest, members, columns, leaves, pool, is_complete, tree):  # type: ignore[no-untyped-def]
-    q = len(columns)
-    mu, inverse, low, high = leaves.mu, leaves.inverse, leaves.low, leaves.high
-    cdf_low, cdf_factor = leaves.copula.cdf_low, leaves.copula.cdf_factor
+    q = columns.shape[1]
+    mu, inverse, low, high, copula = leaves.mu, leaves.inverse, leaves.low, leaves.high, leaves.copula
     z, has = np.empty(q), np.empty(q)
     for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
         r = pool.region[leaf]
         products, squares, n_rows = pool.products[r], pool.squares[r], pool.n_rows[r]
         for row in members.rows[tree, members.start[leaf] : members.stop[leaf]]:
-            for k in range(q):
-                x = columns[k, row]
-                has[k] = x == x
-                z[k] = score(mu, inverse, low, high, cdf_low, cdf_factor, x, leaf, k) if x == x else 0.0
+            fill_scores(copula, mu, inverse, low, high, columns, np.uint64(row), np.uint64(leaf), z)
+            if not is_complete:
+                for k in range(q):
+                    has[k] = columns[row, k] == columns[row, k]
+                    z[k] = z[k] if has[k] > 0.0 else 0.0
             for a in range(q):
-                for b in range(q):
+                for b in range(a + 1):
                     products[a, b] += z[a] * z[b]
             if not is_complete:
                 for a in range(q):

@@ -16,11 +16,11 @@ import math
 import numpy as np
 from numba import njit
 
-from countarfactuals.arf.copula import FARTHEST, score_in
+from countarfactuals.arf.copula import FARTHEST, score_in, value_of_score
 from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT
 from countarfactuals.arf.joint import INTERVAL, condition, pass_on, pieces, restrict
 from countarfactuals.arf.leaves import log_level, reaches
-from countarfactuals.arf.truncnorm import log_interval_mass_, ndtr_, truncated_mean_, truncated_ppf_
+from countarfactuals.arf.truncnorm import log_interval_mass_, truncated_mean_, truncated_ppf_
 from countarfactuals.arf.values import atom_of
 from countarfactuals.arf.weigh import log_alternative
 
@@ -169,16 +169,8 @@ def _sum_over_nodes(leaves, leaf, k, mean, sd):  # type: ignore[no-untyped-def]
     total = 0.0
     for node in range(len(_HERMITE_NODES)):
         score = min(max(mean + sd * _HERMITE_NODES[node], -FARTHEST), FARTHEST)
-        total += _HERMITE_WEIGHTS[node] * _value(leaves, score, leaf, k)
+        total += _HERMITE_WEIGHTS[node] * value_of_score(leaves, score, leaf, k)
     return total
-
-
-@njit(nogil=True, cache=True)
-def _value(leaves, z, leaf, k):  # type: ignore[no-untyped-def]
-    a, b, mu, sigma = leaves.low[leaf, k], leaves.high[leaf, k], leaves.mu[leaf, k], leaves.sigma[leaf, k]
-    if z > 0.0:
-        return -truncated_ppf_(ndtr_(-z), -b, -a, -mu, sigma)
-    return truncated_ppf_(ndtr_(z), a, b, mu, sigma)
 
 
 @njit(nogil=True, cache=True)
@@ -197,7 +189,7 @@ def _mean_of_pieces(forest, leaves, evidence, i, j, leaf, mean, variance):  # ty
             value = 0.0
             for node in range(len(_LEGENDRE_NODES)):
                 z = truncated_ppf_(_LEGENDRE_NODES[node], some[p, 4], some[p, 5], mean, math.sqrt(variance))
-                value += _LEGENDRE_WEIGHTS[node] * _value(leaves, min(max(z, -FARTHEST), FARTHEST), leaf, k)
+                value += _LEGENDRE_WEIGHTS[node] * value_of_score(leaves, min(max(z, -FARTHEST), FARTHEST), leaf, k)
         total += weight * value
         mass += weight
     return total / mass

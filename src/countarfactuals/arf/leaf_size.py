@@ -30,6 +30,7 @@ from countarfactuals.arf.leaf_fit import AUTO, UNBOUNDED, LeafOptions, fit_leave
 from countarfactuals.arf.leaves import LeafTable
 
 LADDER = (3, 5, 8, 13, 21, 34, 55, 90)
+_LONG_LADDER = (*LADDER, 150, 250, 400)  # for leaves that need not be independent
 _FIRST = LADDER.index(8)
 _PILOT_ROWS, _PILOT_TREES, _HELD_OUT = 5_000, 50, 0.2
 _SHARE_DRAWN = 0.632
@@ -38,7 +39,7 @@ _GROWTH = 0.3
 _LEAST_GAIN = 0.02
 _FIRST_TRY = Dependence(1.0, 10.0)
 _SHARED = (3.0, 30.0, 200.0, math.inf)
-_STRENGTHS = (0.9, 0.7, 0.4)
+_STRENGTHS = ((1.15, 1.3), (0.85, 0.7, 0.4))
 
 
 class Choice(NamedTuple):
@@ -99,20 +100,21 @@ def choose_leaf_size(
         shrunk = size * (n_drawn / settings.n_drawn) ** _GROWTH if len(rows) < n else size
         return Choice(size, _best_dependence(pilot_of(max(round(shrunk), 1)), n_jobs) if dependent else None)
     pilots: dict[int, _Pilot] = {}
+    ladder = _LONG_LADDER if dependent else LADDER
 
     @cache
     def held_out_likelihood(rung: int) -> float:
-        pilot = pilots[rung] = pilot_of(LADDER[rung])
+        pilot = pilots[rung] = pilot_of(ladder[rung])
         likelihood = pilot.likelihood(None, n_jobs)
         return max(likelihood, pilot.likelihood(_FIRST_TRY, n_jobs)) if dependent else likelihood
 
     rung = max((_FIRST, _FIRST - 1, _FIRST + 1), key=held_out_likelihood)
     step = rung - _FIRST
-    while step and 0 <= rung + step < len(LADDER) and held_out_likelihood(rung + step) > held_out_likelihood(rung):
+    while step and 0 <= rung + step < len(ladder) and held_out_likelihood(rung + step) > held_out_likelihood(rung):
         rung += step
     # a pilot of four fifths of all rows stands for all of them
     seen = n_drawn if len(rows) < n else settings.n_drawn
-    chosen = round(LADDER[rung] * (settings.n_drawn / seen) ** _GROWTH)
+    chosen = round(ladder[rung] * (settings.n_drawn / seen) ** _GROWTH)
     return Choice(chosen, _best_dependence(pilots[rung], n_jobs) if dependent else None)
 
 
@@ -126,10 +128,13 @@ def _best_dependence(pilot: _Pilot, n_jobs: int | None) -> Dependence | None:
     best = _FIRST_TRY
     for tried in [best._replace(shared=shared) for shared in _SHARED]:
         best = max(best, tried, key=likelihood)
-    for tried in [best._replace(strength=strength) for strength in _STRENGTHS]:
-        if likelihood(tried) < likelihood(best):
+    for strengths in _STRENGTHS:  # upwards, else downwards
+        for tried in [best._replace(strength=strength) for strength in strengths]:
+            if likelihood(tried) < likelihood(best):
+                break
+            best = tried
+        if best.strength != _FIRST_TRY.strength:
             break
-        best = tried
     return best if likelihood(best) > likelihood(None) + _LEAST_GAIN else None
 
 

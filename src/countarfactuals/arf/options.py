@@ -43,7 +43,7 @@ def as_dependence(asked: Any, options: LeafOptions) -> Any:
     if isinstance(asked, tuple | list) and len(asked) == 2:
         strength, shared = asked
         rows = math.inf if shared == math.inf else check_float("shared rows of dependence", shared, 0.0, math.inf)
-        return Dependence(check_float("strength of dependence", strength, 0.0, 1.0), rows)
+        return Dependence(check_float("strength of dependence", strength, 0.0, 1.5), rows)
     raise ParameterError(f"dependence must be 'auto', None, or the `dependence_` of a fitted forest, got {asked!r}.")
 
 
