@@ -57,21 +57,24 @@ def with_scores(copula: Copula, low: np.ndarray, high: np.ndarray, mu: np.ndarra
     """The copula with what densities need of it, for leaves with these bounds and parameters."""
     if len(copula.region) == 0:
         return no_copula()
+    return with_precisions(_with_cuts(copula, low, high, mu, sigma))
+
+
+def with_precisions(copula: Copula) -> Copula:
+    """The copula with what follows from its correlations."""
     excess, log_scale = np.empty_like(copula.correlation), np.empty(len(copula.correlation))
     invert(copula.correlation, excess, log_scale)
+    return copula._replace(excess=excess, log_scale=log_scale)
+
+
+def _with_cuts(copula: Copula, low: np.ndarray, high: np.ndarray, mu: np.ndarray, sigma: np.ndarray) -> Copula:
+    """The copula with what follows from the leaves' bounds."""
     matters = ~(((low - mu) / sigma < -FARTHEST) & ((high - mu) / sigma > FARTHEST))
     start = np.concatenate([[0], np.cumsum(matters.sum(axis=1))]).astype(np.int64)
     leaf, cut = np.nonzero(matters)
     cut_low, cut_factor = np.empty(len(cut)), np.empty(len(cut))
     _cut_parameters(low, high, mu, sigma, leaf, cut, cut_low, cut_factor)
-    return copula._replace(
-        excess=excess,
-        log_scale=log_scale,
-        cut_start=start,
-        cut=cut.astype(np.int32),
-        cut_low=cut_low,
-        cut_factor=cut_factor,
-    )
+    return copula._replace(cut_start=start, cut=cut.astype(np.int32), cut_low=cut_low, cut_factor=cut_factor)
 
 
 def first_numbers(copula: Copula, n: int) -> Copula:

@@ -19,7 +19,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numba import njit
 
-from countarfactuals.arf.copula import factorise, fill_scores, no_copula, with_scores
+from countarfactuals.arf.copula import Copula, factorise, fill_scores, no_copula, with_precisions, with_scores
 from countarfactuals.arf.forest import Forest, Members
 from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.arf.values import without_atoms
@@ -40,7 +40,7 @@ class Dependence(NamedTuple):
 class Pool(NamedTuple):
     """Sums over the scores of each region's rows."""
 
-    region: np.ndarray  # int32 (L,)
+    copula: Copula  # without correlations yet
     products: np.ndarray  # (r, q, q) Σ z_j z_k for k ≤ j
     squares: np.ndarray  # (r, q, q) Σ z_j² over the rows that have k
     n_rows: np.ndarray  # (r, q, q) rows that have both
@@ -57,8 +57,7 @@ def fit_dependence(pool: Pool, table: LeafTable, dependence: Dependence | None) 
         return independent(table)
     correlation = np.empty_like(pool.products)
     _correlate(pool, float(dependence.strength), float(dependence.shared), correlation)
-    copula = no_copula()._replace(region=pool.region, correlation=correlation)
-    return table._replace(copula=with_scores(copula, table.low, table.high, table.mu, table.sigma))
+    return table._replace(copula=with_precisions(pool.copula._replace(correlation=correlation)))
 
 
 def pool_scores(
@@ -77,7 +76,7 @@ def pool_scores(
     is_complete = not np.isnan(columns).any()
     copula = no_copula()._replace(region=region, correlation=np.eye(q)[None])
     scored = table._replace(copula=with_scores(copula, table.low, table.high, table.mu, table.sigma))
-    pool = Pool(region, *(np.zeros((n_regions, q, q)) for _ in range(3)))
+    pool = Pool(scored.copula, *(np.zeros((n_regions, q, q)) for _ in range(3)))
 
     def add_some(trees: np.ndarray) -> None:
         for tree in trees:
@@ -142,7 +141,7 @@ def _add_scores(forest, members, columns, leaves, pool, is_complete, tree):  # t
     mu, inverse, low, high, copula = leaves.mu, leaves.inverse, leaves.low, leaves.high, leaves.copula
     z, has = np.empty(q), np.empty(q)
     for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
-        r = pool.region[leaf]
+        r = copula.region[leaf]
         products, squares, n_rows = pool.products[r], pool.squares[r], pool.n_rows[r]
         for row in members.rows[tree, members.start[leaf] : members.stop[leaf]]:
             fill_scores(copula, mu, inverse, low, high, columns, np.uint64(row), np.uint64(leaf), z)
@@ -162,7 +161,7 @@ def _add_scores(forest, members, columns, leaves, pool, is_complete, tree):  # t
             n_rows += members.stop[leaf] - members.start[leaf]
     if is_complete:
         for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
-            r = pool.region[leaf]
+            r = copula.region[leaf]
             for a in range(q):
                 pool.squares[r, a, :] = pool.products[r, a, a]
 
