@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,17 +12,30 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, norm, truncnorm
 
 from countarfactuals import MISSING, AdversarialRandomForest
-from countarfactuals.arf.copula import invert, score_in, value_of_score
+from countarfactuals.arf.copula import Copula, invert, no_copula, score_in, value_of_score, with_scores
 from countarfactuals.arf.density import log_density
 from countarfactuals.arf.dependence import Dependence, independent
 from countarfactuals.arf.evidence import Evidence
+from countarfactuals.arf.joint import pass_on, truncated_moments
 from countarfactuals.arf.leaves import first_columns
-from countarfactuals.arf.truncnorm import ndtri_, quick_ndtr_, quick_ndtri_
+from countarfactuals.arf.storage import read_archive, write_archive
+from countarfactuals.arf.truncnorm import ndtri_, quick_ndtr_, quick_ndtri_, truncated_ppf
+from countarfactuals.datasets import load_loan
 from countarfactuals.exceptions import ParameterError
 
 from .twins import fit, leaf_of, mixed, pieces_of, quadrature
 
 STRONG = Dependence(1.0, 5.0)
+
+
+class Cell(NamedTuple):
+    """As much of a `LeafTable` as scores need."""
+
+    low: np.ndarray
+    high: np.ndarray
+    mu: np.ndarray
+    sigma: np.ndarray
+    copula: Copula
 
 
 @cache
@@ -93,6 +107,20 @@ def test_scores_are_inverted():
         k = int(rng.integers(leaves.mu.shape[1]))
         x = value_of_score(leaves, z, leaf, k)
         assert score_in(leaves, x, leaf, k) == pytest.approx(z, abs=1e-4)
+
+
+@pytest.mark.parametrize(("low", "high"), [(20, 25), (-25, -20), (7, 9), (-0.5, np.inf), (45, 50), (1.0, 1.0 + 1e-8)])
+def test_scores_in_far_and_short_intervals(low, high):
+    u = np.linspace(0.01, 0.99, 25)
+    cell = {
+        name: np.array([[float(x)]]) for name, x in zip(("low", "high", "mu", "sigma"), (low, high, 0, 1), strict=True)
+    }
+    copula = no_copula()._replace(region=np.zeros(1, np.int32), correlation=np.ones((1, 1, 1)))
+    leaf = Cell(**cell, copula=with_scores(copula, **cell))
+    x = truncated_ppf(u, low, high, 0.0, 1.0)
+    width = min(high - low, 1.0)
+    scores = [score_in(leaf, one, 0, 0) for one in x]
+    np.testing.assert_allclose(scores, norm.ppf(u), atol=1e-4 if width > 1e-6 else 1e-2)
 
 
 def test_precisions_are_inverses():
@@ -222,6 +250,25 @@ def test_probability_of_several_intervals_is_near_monte_carlo():
         assert np.exp(arf.log_probability(given)) == pytest.approx(met.mean(), rel=0.05)  # the error of `joint`
 
 
+@pytest.mark.parametrize(("rho", "mean", "most"), [(0.6, 0.01, 0.04), (0.9, 0.06, 0.15)])
+def test_probabilities_taken_one_after_the_other_err_as_stated(rho, mean, most):
+    rng = np.random.default_rng(0)
+    correlation = np.where(np.eye(3) > 0, 1.0, rho)
+    z, errors = rng.multivariate_normal(np.zeros(3), correlation, 200_000), []
+    for _ in range(25):
+        centre, width = rng.normal(0, 0.7, 3), rng.uniform(0.3, 2, 3)
+        true = np.mean((np.abs(z - centre) <= width).all(axis=1))
+        expected, covariance, log_p = np.zeros(3), correlation.copy(), 0.0
+        for a in range(3):
+            moments = truncated_moments(centre[a] - width[a], centre[a] + width[a], expected[a], covariance[a, a])
+            log_p += moments[0]
+            pass_on(expected, covariance, a, 3, *moments[1:])
+        if true > 0.01:
+            errors.append(abs(np.exp(log_p) / true - 1))
+    assert np.mean(errors) < mean
+    assert np.max(errors) < most
+
+
 def test_alternatives_of_a_number_are_summed():
     arf = forest()
     single = [arf.log_probability({"x0": 0.5, "x1": x}) for x in (2.0, 3.5, 5.0)]
@@ -308,6 +355,26 @@ def test_files_keep_every_bit(tmp_path):
     assert loaded.dependence_ == arf.dependence_ == STRONG
     np.testing.assert_array_equal(loaded.score_samples(mixed()), arf.score_samples(mixed()))
     pd.testing.assert_frame_equal(loaded.sample(20, random_state=1), arf.sample(20, random_state=1))
+
+
+def test_files_of_version_0_1_have_independent_leaves(tmp_path):
+    arf = fit(correlated())
+    arf.save(tmp_path / "new")
+    meta, arrays = read_archive(tmp_path / "new", "countarfactuals.AdversarialRandomForest", 1)
+    meta["parameters"] = {k: v for k, v in meta["parameters"].items() if k not in ("dependence", "values")}
+    del meta["dependence"]
+    kept = {name: array for name, array in arrays.items() if not name.startswith(("copula.", "values."))}
+    write_archive(tmp_path / "old", meta, kept)
+    old = AdversarialRandomForest.load(tmp_path / "old")
+    assert old.dependence is None
+    assert old.dependence_ is None
+    np.testing.assert_array_equal(old.score_samples(correlated()), arf.score_samples(correlated()))
+
+
+def test_loans_go_with_their_durations():
+    X = load_loan().X
+    drawn = AdversarialRandomForest(random_state=1).fit(X).sample(10_000)
+    assert drawn["amount"].corr(drawn["duration"]) == pytest.approx(X["amount"].corr(X["duration"]), abs=0.05)
 
 
 def test_auto_finds_dependence_and_leaves_it_out_where_there_is_none():

@@ -13,8 +13,8 @@
 4. What is not a point (an interval, alternatives) is taken after the points, one column after the other: its
    probability is that of the normal of its score given all before, and the scores still to come get the mean and the
    covariance that they then have (Mendell and Elston's method). For one such column this is exact. For more of them
-   the distribution after a step is taken for normal: with three intervals and correlations of .6 the probability errs
-   by some hundredths of itself.
+   the distribution after a step is taken for normal. Probabilities of three intervals, above .01, then err by .5 % of
+   themselves on average and 2 % at most where all correlations are .6, by 4 % and 13 % where they are .9.
 
 How R is found is in `dependence`.
 """

@@ -186,6 +186,7 @@ class AdversarialRandomForest(BaseEstimator):
         """Train on a matrix in the codes of a schema, for those who have it already; `quiet` warns of nothing."""
         options = leaf_options(self.family, self.leaf_fit, self.finite_bounds, self.epsilon, self.alpha)
         check_n_jobs(self.n_jobs)
+        check_choice("values", self.values, ("auto", None))
         n = len(matrix)
         if n < 2:
             raise DataError(f"A density needs at least 2 rows, got {n}. Pass more data.")

@@ -7,8 +7,9 @@ So a pilot decides:
 1. Draw up to 5,000 rows; four fifths train, one fifth is held out.
 2. Grow first-round forests of 50 trees with leaves of 8 rows and of the next smaller and larger sizes on a ladder, fit
    their leaves, and go on in the direction in which the held-out mean log density rises.
-3. A size is worth what its leaves are worth with correlations of medium strength, or without. At the best size the
-   strengths are compared; correlations that gain less than a fiftieth of a nat are left out.
+3. Leaves may be dependent: a size is worth what its leaves are worth with correlations as they are found, or without
+   any, and the ladder is longer. At the best size it is compared how much regions share, then how strong correlations
+   are. Those that gain less than a fiftieth of a nat are left out.
 4. Where trees draw more rows than the pilot's, the size grows with the 0.3-th power of the ratio: smooth densities
    profit, and the number of leaves stays in bounds.
 """
