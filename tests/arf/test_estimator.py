@@ -46,6 +46,8 @@ def test_parameters():
             "finite_bounds",
             "epsilon",
             "alpha",
+            "dependence",
+            "values",
             "n_jobs",
             "random_state",
             "verbose",

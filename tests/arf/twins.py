@@ -19,7 +19,8 @@ from countarfactuals.exceptions import DensityWarning
 
 def fit(X: Any, **parameters: Any) -> AdversarialRandomForest:
     """Fit a small forest; how well it tells the rows apart is no concern of most tests."""
-    parameters = {"n_estimators": 6, "min_samples_leaf": 5, "random_state": 1, "max_iter": 2} | parameters
+    small = {"n_estimators": 6, "min_samples_leaf": 5, "random_state": 1, "max_iter": 2}
+    parameters = small | {"dependence": None, "values": None} | parameters
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DensityWarning)
         return AdversarialRandomForest(**parameters).fit(X)

@@ -4,6 +4,9 @@ For a number, Σ_l π'_l s_lj E_lj / Σ_l π'_l s_lj, where s_lj is the share of
 leaf's distribution, truncated to the evidence's interval if there is one. For a category, the probabilities of its
 levels, by the same sum. Both are given that the column is present, and undefined (NaN) where the evidence is that it
 is missing.
+
+Where numbers depend on each other, E_lj is given what is asked of the others: the mean over the normal of its score, in
+closed form between open bounds and by quadrature otherwise.
 """
 
 from __future__ import annotations
@@ -13,10 +16,18 @@ import math
 import numpy as np
 from numba import njit
 
-from countarfactuals.arf.evidence import FREE, INTERVALS, IS_MISSING, POINT
-from countarfactuals.arf.leaves import reaches
-from countarfactuals.arf.truncnorm import truncated_mean_
+from countarfactuals.arf.copula import FARTHEST, score_in, value_of_score
+from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT
+from countarfactuals.arf.joint import INTERVAL, condition, pass_on, pieces, restrict
+from countarfactuals.arf.leaves import log_level, reaches
+from countarfactuals.arf.truncnorm import log_interval_mass_, truncated_mean_, truncated_ppf_
+from countarfactuals.arf.values import atom_of
 from countarfactuals.arf.weigh import log_alternative
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(16)
+_HERMITE_NODES, _HERMITE_WEIGHTS = _NODES, _WEIGHTS / _WEIGHTS.sum()
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
+_LEGENDRE_NODES, _LEGENDRE_WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS
 
 
 @njit(nogil=True, cache=True)
@@ -39,7 +50,10 @@ def expect_number(forest, leaves, evidence, weights, j):  # type: ignore[no-unty
         total = mass = 0.0
         for k in range(weights.start[i], weights.start[i + 1]):
             weight = _weight(leaves, evidence, weights, i, k, j)
-            total += weight * _leaf_mean(forest, leaves, evidence, i, j, weights.leaf[k])
+            if len(leaves.copula.region) > 0:
+                total += weight * _joint_mean(forest, leaves, evidence, i, j, weights.leaf[k])
+            else:
+                total += weight * _leaf_mean(forest, leaves, evidence, i, j, weights.leaf[k])
             mass += weight
         means[i] = total / mass if mass > 0.0 else math.nan
     return means
@@ -51,7 +65,9 @@ def _leaf_mean(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped
     low, high, mu, sigma = leaves.low[leaf, q], leaves.high[leaf, q], leaves.mu[leaf, q], leaves.sigma[leaf, q]
     start, stop = evidence.start[i, j], evidence.stop[i, j]
     if stop == start:
-        return truncated_mean_(low, high, mu, sigma)
+        return _with_atoms(forest, leaves, j, leaf, truncated_mean_(low, high, mu, sigma))
+    if leaves.atoms_of[j] >= 0:
+        return _mean_with_atoms(forest, leaves, evidence, i, j, leaf)
     largest = -math.inf
     for k in range(start, stop):
         largest = max(largest, log_alternative(forest, leaves, evidence, k, j, leaf))
@@ -64,6 +80,118 @@ def _leaf_mean(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped
                 value = truncated_mean_(max(low, evidence.low[k]), min(high, evidence.high[k]), mu, sigma)
             total += p * value
             mass += p
+    return total / mass
+
+
+@njit(nogil=True, cache=True)
+def _with_atoms(forest, leaves, j, leaf, mean):  # type: ignore[no-untyped-def]
+    """The mean of a number in a leaf, from that of its continuous part."""
+    place, values = leaves.atoms_of[j], leaves.values
+    if place < 0:
+        return mean
+    first, last = values.atom_start[j], values.atom_start[j + 1]
+    total = mean * math.exp(log_level(forest, leaves, leaf, j, place, last - first))
+    for t in range(first, last):
+        total += values.atom[t] * math.exp(log_level(forest, leaves, leaf, j, place, t - first))
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _mean_with_atoms(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped-def]
+    """The mean of a number with atoms in an independent leaf, given its own intervals or alternatives."""
+    q, place, values = leaves.number_of[j], leaves.atoms_of[j], leaves.values
+    a, b, mu, sigma = leaves.low[leaf, q], leaves.high[leaf, q], leaves.mu[leaf, q], leaves.sigma[leaf, q]
+    first, last = values.atom_start[j], values.atom_start[j + 1]
+    total = mass = 0.0
+    for k in range(evidence.start[i, j], evidence.stop[i, j]):
+        low, high = evidence.low[k], evidence.high[k]
+        if low == high:
+            weight = math.exp(log_alternative(forest, leaves, evidence, k, j, leaf))
+            total, mass = total + weight * low, mass + weight
+            continue
+        for t in range(first, last):
+            if values.atom[t] >= low and values.atom[t] <= high:
+                weight = math.exp(log_level(forest, leaves, leaf, j, place, t - first))
+                total, mass = total + weight * values.atom[t], mass + weight
+        inside = log_interval_mass_(low, high, a, b, mu, sigma)
+        if inside > -math.inf:
+            weight = math.exp(log_level(forest, leaves, leaf, j, place, last - first) + inside)
+            total += weight * truncated_mean_(max(a, low), min(b, high), mu, sigma)
+            mass += weight
+    return total / mass
+
+
+@njit(nogil=True, cache=True)
+def _joint_mean(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped-def]
+    """The mean of number j in a leaf, given what is asked of the other numbers."""
+    q, n = leaves.mu.shape[1], 0
+    order, columns, z = np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q)
+    for k in range(len(evidence.kind[i])):
+        is_point = leaves.number_of[k] >= 0 and evidence.kind[i, k] == POINT and k != j
+        if is_point and atom_of(leaves.values, k, evidence.value[i, k]) < 0:
+            order[n] = leaves.number_of[k]
+            z[n] = score_in(leaves, evidence.value[i, k], leaf, order[n])
+            n += 1
+    n_given = n
+    for k in range(len(evidence.kind[i])):
+        if leaves.number_of[k] >= 0 and evidence.kind[i, k] in (INTERVALS, ANY_OF) and k != j:
+            order[n], columns[n] = leaves.number_of[k], k
+            n += 1
+    order[n] = leaves.number_of[j]
+    n += 1
+    mean, covariance = np.empty(n - n_given), np.empty((n - n_given, n - n_given))
+    condition(leaves, order, z, n_given, n, leaf, mean, covariance)
+    last = n - n_given - 1
+    for a in range(last):
+        some = pieces(forest, leaves, evidence, i, columns[n_given + a], leaf, mean[a], covariance[a, a])
+        log_p, new_mean, new_variance = restrict(some)
+        if log_p > -math.inf:
+            pass_on(mean, covariance, a, n - n_given, new_mean, new_variance)
+    if evidence.kind[i, j] in (INTERVALS, ANY_OF):
+        return _mean_of_pieces(forest, leaves, evidence, i, j, leaf, mean[last], covariance[last, last])
+    inner = _mean_of_score(leaves, leaf, order[n - 1], mean[last], covariance[last, last])
+    return _with_atoms(forest, leaves, j, leaf, inner)
+
+
+@njit(nogil=True, cache=True)
+def _mean_of_score(leaves, leaf, k, mean, variance):  # type: ignore[no-untyped-def]
+    """The mean of the value whose score is normal: closed between open bounds, else Gauss and Hermite's quadrature."""
+    low, high, mu, sigma = leaves.low[leaf, k], leaves.high[leaf, k], leaves.mu[leaf, k], leaves.sigma[leaf, k]
+    if low == -math.inf and high == math.inf:
+        return mu + sigma * mean
+    if mean == 0.0 and variance == 1.0:
+        return truncated_mean_(low, high, mu, sigma)
+    return _sum_over_nodes(leaves, leaf, k, mean, math.sqrt(variance))
+
+
+@njit(nogil=True, cache=True)
+def _sum_over_nodes(leaves, leaf, k, mean, sd):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for node in range(len(_HERMITE_NODES)):
+        score = min(max(mean + sd * _HERMITE_NODES[node], -FARTHEST), FARTHEST)
+        total += _HERMITE_WEIGHTS[node] * value_of_score(leaves, score, leaf, k)
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _mean_of_pieces(forest, leaves, evidence, i, j, leaf, mean, variance):  # type: ignore[no-untyped-def]
+    """The mean of a number given its own intervals or alternatives, and the normal of its score."""
+    k = leaves.number_of[j]
+    some = pieces(forest, leaves, evidence, i, j, leaf, mean, variance)
+    total = mass = 0.0
+    largest = some[:, 1].max()
+    for p in range(len(some)):
+        weight = math.exp(some[p, 1] - largest)
+        if not weight > 0.0:
+            continue
+        value = some[p, 4]
+        if some[p, 0] == INTERVAL:
+            value = 0.0
+            for node in range(len(_LEGENDRE_NODES)):
+                z = truncated_ppf_(_LEGENDRE_NODES[node], some[p, 4], some[p, 5], mean, math.sqrt(variance))
+                value += _LEGENDRE_WEIGHTS[node] * value_of_score(leaves, min(max(z, -FARTHEST), FARTHEST), leaf, k)
+        total += weight * value
+        mass += weight
     return total / mass
 
 

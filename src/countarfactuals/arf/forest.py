@@ -1,6 +1,6 @@
 """A forest of binary trees over mixed columns, as flat arrays that kernels can walk.
 
-1. `Layout` tells what the columns of the matrix are: numbers (with the step of their grid, if any) or categories.
+1. `Layout` tells what the columns of the matrix are: numbers (with what is known of their values) or categories.
 2. `Coding` replaces values by 16-bit ranks, once for the whole fit. Columns with more distinct values than codes get
    quantile bins.
 3. `grow_forest` grows the trees in threads on real and synthetic codes, and joins them to one `Forest`, whose cuts
@@ -20,6 +20,7 @@ from numba import njit
 
 from countarfactuals.arf.grow import MAX_CODES, MISSING, GrownTree, grow_tree
 from countarfactuals.arf.random import spawn_seeds
+from countarfactuals.arf.values import Values, grid_place, grid_point
 from countarfactuals.schema import Kind, Schema
 
 
@@ -29,7 +30,7 @@ class Layout(NamedTuple):
     n_levels: np.ndarray  # int64, 0 for numbers
     unordered: np.ndarray  # bool
     step: np.ndarray  # float64, distance of grid points, 0 for full precision
-    origin: np.ndarray | None = None  # float64, where grids begin; None for 0
+    known: Values | None = None  # what else is known of the values
 
     @classmethod
     def of(cls, schema: Schema) -> Layout:
@@ -38,13 +39,17 @@ class Layout(NamedTuple):
             np.array([column.n_levels for column in schema.columns], np.int64),
             np.array([column.kind is Kind.CATEGORY for column in schema.columns], np.bool_),
             np.array([column.step if column.is_number else 1.0 for column in schema.columns], np.float64),
-            np.array([0.0 if column.grid is None else column.grid[1] for column in schema.columns], np.float64),
+            Values.of(schema.columns),
         )
 
     def some(self, columns: np.ndarray) -> Layout:
         """The layout of some columns."""
-        origin = None if self.origin is None else self.origin[columns]
-        return Layout(self.n_levels[columns], self.unordered[columns], self.step[columns], origin)
+        return Layout(self.n_levels[columns], self.unordered[columns], self.step[columns], self.values.some(columns))
+
+    @property
+    def values(self) -> Values:
+        """What is known of the columns' values."""
+        return Values.plain(self.step) if self.known is None else self.known
 
 
 class Coding(NamedTuple):
@@ -203,7 +208,7 @@ def _thresholds(trees: list[GrownTree], feature: np.ndarray, coding: Coding, lay
         threshold[nodes[~apart]] = np.inf
         nodes = nodes[apart]
         left, right = coding.highest[j][left_max[nodes]], coding.lowest[j][right_min[nodes]]
-        threshold[nodes] = _between(left, right, layout.step[j], 0.0 if layout.origin is None else layout.origin[j])
+        threshold[nodes] = _between(left, right, layout.step[j], layout.values.origin[j])
     return threshold
 
 
@@ -211,12 +216,7 @@ def _between(left: np.ndarray, right: np.ndarray, step: float, origin: float = 0
     """A cut c with left ≤ c < right: the midpoint, or the middle of the grid cell it lies in."""
     middle = left + 0.5 * (right - left)
     if step > 0:
-        # 10^d is a whole number where the step 10^-d is not: dividing by it keeps the cut free of rounding noise
-        scale = np.round(1.0 / step)
-        if origin == 0.0 and scale > 0.0 and 1.0 / scale == step:
-            middle = (np.floor(middle * scale) + 0.5) / scale
-        else:  # grid points are half a step away, so that rounding noise does no harm
-            middle = origin + (np.floor((middle - origin) / step) + 0.5) * step
+        middle = grid_point(np.floor(grid_place(middle, step, origin)) + 0.5, step, origin)
     return np.where((middle >= left) & (middle < right), middle, left)
 
 

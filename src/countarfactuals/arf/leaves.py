@@ -6,7 +6,9 @@
 2. Of a category the levels that were observed in the leaf are listed with their probabilities. All others that can
    reach the leaf (`reaches`) share one probability, so that a column of a thousand levels costs what its leaves hold.
 3. A column with missing values is missing or present with the leaf's shares, and 1. or 2. hold for the present values.
-4. What follows from these numbers and is needed for every density is kept beside them (`with_shortcuts`).
+4. A number with atoms has a list of levels, too: its atoms, and last that it is none of them (see `values`).
+5. The scores of the numbers that are no atoms may be correlated (see `copula`).
+6. What follows from these numbers and is needed for every density is kept beside them (`with_shortcuts`).
 
 How the numbers are found is in `leaf_fit`.
 """
@@ -18,7 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from countarfactuals.arf.copula import Copula, first_numbers, with_scores
 from countarfactuals.arf.forest import Forest, goes_left
+from countarfactuals.arf.values import Values
 
 _FEW_LEVELS = 16
 
@@ -37,15 +41,20 @@ class LeafTable(NamedTuple):
     sigma: np.ndarray  # (L, q), ∞ for uniforms
     log_norm: np.ndarray  # (L, q) log density less −½ ((x − μ)/σ)²
     missing: np.ndarray  # (L, m, 2) log share missing, log share present
-    level_start: np.ndarray  # (L·c + 1,) where the observed levels of leaf l and category k start: l·c + k
-    level: np.ndarray  # int32, observed levels, ascending per leaf and category
+    level_start: np.ndarray  # (L·c + 1,) where the observed levels of leaf l and list k start: l·c + k
+    level: np.ndarray  # int32, observed levels, ascending per leaf and list
     level_logp: np.ndarray  # their log probabilities
     rest_logp: np.ndarray  # (L, c) log probability of each level that is not listed but can reach the leaf
+    values: Values  # grids, atoms and edges
+    copula: Copula  # how the numbers of a leaf depend on each other
     # the same once more, where the inner loop of densities finds it: see `with_shortcuts`
     inverse: np.ndarray  # (L, q) 1/σ
     log_norms: np.ndarray  # (L,) the sum of `log_norm` over the numbers
     few_start: np.ndarray  # (c,) first column of a category with few levels in `few_logp`, −1 for one with many
     few_logp: np.ndarray  # (L, …) log probability, level by level
+    list_column: np.ndarray  # (c,) the column of each list of levels: categories, then numbers with atoms
+    list_size: np.ndarray  # (c,) its levels: those of a category; the atoms of a number, and one for "none of them"
+    atoms_of: np.ndarray  # (p,) place of a number with atoms among the lists, −1 for all other columns
     closed: bool  # whether leaves have bounds besides their cuts, so that reaching a leaf is not enough
 
     @property
@@ -57,10 +66,10 @@ class LeafTable(NamedTuple):
 def first_columns(table: LeafTable, n: int) -> LeafTable:
     """The table of the first n columns, for a forest that splits on no other: the same densities with less to read."""
     numbers = int((table.number_of[:n] >= 0).sum())
-    categories = int((table.category_of[:n] >= 0).sum())
     missing = int((table.missing_of[:n] >= 0).sum())
     n_leaves, n_all = table.rest_logp.shape
-    cells = np.arange(n_leaves * n_all).reshape(n_leaves, n_all)[:, :categories].ravel()
+    lists = table.list_column < n
+    cells = np.arange(n_leaves * n_all).reshape(n_leaves, n_all)[:, lists].ravel()
     size = np.diff(table.level_start)[cells]
     start = np.concatenate([[0], np.cumsum(size)])
     listed = np.repeat(table.level_start[cells] - start[:-1], size) + np.arange(start[-1])
@@ -68,7 +77,9 @@ def first_columns(table: LeafTable, n: int) -> LeafTable:
     def first_of(array: np.ndarray, k: int) -> np.ndarray:
         return np.ascontiguousarray(array[:, :k])
 
+    values = table.values.some(np.arange(n))
     some = table._replace(
+        values=values,
         low=first_of(table.low, numbers),
         high=first_of(table.high, numbers),
         mu=first_of(table.mu, numbers),
@@ -82,7 +93,8 @@ def first_columns(table: LeafTable, n: int) -> LeafTable:
         level_start=start.astype(np.int64),
         level=table.level[listed],
         level_logp=table.level_logp[listed],
-        rest_logp=first_of(table.rest_logp, categories),
+        rest_logp=np.ascontiguousarray(table.rest_logp[:, lists]),
+        copula=first_numbers(table.copula, numbers),
     )
     return with_shortcuts(some)
 
@@ -93,18 +105,32 @@ def with_shortcuts(table: LeafTable) -> LeafTable:
 
     Nothing of it depends on the weights, which explainers replace.
     """
-    n_levels = table.n_levels[table.category_of >= 0]
+    list_column, n_levels = lists_of(table.n_levels, table.values)
+    atoms_of = np.full(len(table.n_levels), -1)
+    is_atoms = table.n_levels[list_column] == 0
+    atoms_of[list_column[is_atoms]] = np.flatnonzero(is_atoms)
     is_few = n_levels <= _FEW_LEVELS
     width = np.where(is_few, n_levels, 0)
     few_start = np.where(is_few, np.cumsum(width) - width, -1)
     few_logp = np.empty((len(table.log_weight), int(width.sum())))
     _spread_levels(table.level_start, table.level, table.level_logp, table.rest_logp, few_start, width, few_logp)
     return table._replace(
+        copula=with_scores(table.copula, table.low, table.high, table.mu, table.sigma),
         inverse=1.0 / table.sigma,
         log_norms=table.log_norm.sum(axis=1),
         few_start=few_start,
         few_logp=few_logp,
+        list_column=list_column,
+        list_size=n_levels,
+        atoms_of=atoms_of,
     )
+
+
+def lists_of(n_levels: np.ndarray, values: Values) -> tuple[np.ndarray, np.ndarray]:
+    """The column of each list of levels, and how many there are: categories, then the atoms of numbers."""
+    categories, with_atoms = np.flatnonzero(n_levels > 0), np.flatnonzero(values.n_atoms > 0)
+    column = np.concatenate([categories, with_atoms]).astype(np.int64)
+    return column, np.concatenate([n_levels[categories], values.n_atoms[with_atoms] + 1]).astype(np.int64)
 
 
 @njit(nogil=True, cache=True)
@@ -130,3 +156,39 @@ def reaches(forest: Forest, leaf: int, column: int, value: float) -> bool:
             return False
         node = above
     return True
+
+
+@njit(nogil=True, cache=True)
+def reached_value(leaves, column, level):  # type: ignore[no-untyped-def]
+    """What stands in the matrix for a level of a list: the code of a category's level, or an atom."""
+    if leaves.n_levels[column] > 0:
+        return float(level)
+    return leaves.values.atom[leaves.values.atom_start[column] + level]
+
+
+@njit(nogil=True, cache=True)
+def log_level(forest, leaves, leaf, column, place, level):  # type: ignore[no-untyped-def]
+    """Log probability of a level of a list in a leaf, given that the column is present."""
+    cell = leaf * leaves.rest_logp.shape[1] + place
+    listed = find_level(leaves.level_start, leaves.level, cell, level)
+    if listed >= 0:
+        return leaves.level_logp[listed]
+    return (
+        leaves.rest_logp[leaf, place]
+        if reaches(forest, leaf, column, reached_value(leaves, column, level))
+        else -np.inf
+    )
+
+
+@njit(nogil=True, cache=True)
+def find_level(start, level, cell, wanted):  # type: ignore[no-untyped-def]
+    """Where a level is listed in a cell (leaf and list), −1 if it is not."""
+    low, end = start[cell], start[cell + 1]
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if level[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and level[low] == wanted else -1

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
+from countarfactuals.arf.dependence import Dependence
 from countarfactuals.arf.leaf_fit import AUTO, GLOBAL, LOCAL, UNBOUNDED, LeafOptions
 from countarfactuals.exceptions import ParameterError
 from countarfactuals.parameters import check_choice, check_float
@@ -31,6 +32,19 @@ def leaf_options(family: Any, leaf_fit: Any, finite_bounds: Any, epsilon: Any, a
         epsilon=check_float("epsilon", epsilon, 0.0, math.inf),
         alpha=AUTO if auto else check_float("alpha", alpha, 0.0, math.inf, "'auto' or "),
     )
+
+
+def as_dependence(asked: Any, options: LeafOptions) -> Any:
+    """The dependence that a parameter names: "auto", None for none, or one that was chosen before."""
+    if options.uniform or asked is None:
+        return None
+    if isinstance(asked, str) and asked == "auto":
+        return asked
+    if isinstance(asked, tuple | list) and len(asked) == 2:
+        strength, shared = asked
+        rows = math.inf if shared == math.inf else check_float("shared rows of dependence", shared, 0.0, math.inf)
+        return Dependence(check_float("strength of dependence", strength, 0.0, 1.5), rows)
+    raise ParameterError(f"dependence must be 'auto', None, or the `dependence_` of a fitted forest, got {asked!r}.")
 
 
 def column_names(parameter: str, said: Any) -> tuple[Any, ...]:

@@ -4,7 +4,11 @@
 2. Draw each column from the leaf on its own, by inverting its distribution function at one uniform number: a free
    column is missing or present first; an interval truncates the leaf's distribution; a point is handed through as it
    is.
-3. Round to the column's grid inside the interval that was asked for; where no grid point lies in it, the value stays
+3. Where numbers depend on each other, their normal scores are drawn one after the other given those before: first
+   the points, then what has a condition, then what is free. With conditions on several numbers an earlier one is drawn
+   regardless of how likely the later conditions then are, so that the earlier ones follow their truncated normals too
+   closely: with two intervals and a correlation of .6 its mean is off by up to a fifth of its standard deviation.
+4. Round to the column's grid inside the interval that was asked for; where no grid point lies in it, the value stays
    unrounded.
 """
 
@@ -16,12 +20,17 @@ import numpy as np
 from joblib import Parallel, delayed
 from numba import njit
 
-from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, Evidence
+from countarfactuals.arf.copula import FARTHEST, factorise, score_in, value_of_score
+from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, PRESENT, Evidence
 from countarfactuals.arf.forest import Forest
-from countarfactuals.arf.leaves import LeafTable, reaches
-from countarfactuals.arf.truncnorm import truncated_ppf_
+from countarfactuals.arf.joint import ATOMS, SINGLE, pieces
+from countarfactuals.arf.leaves import LeafTable, log_level, reached_value, reaches
+from countarfactuals.arf.truncnorm import log_interval_mass_, ndtri_, truncated_ppf_
+from countarfactuals.arf.values import atom_of, nearest_value, round_inside
 from countarfactuals.arf.walk import LeafWeights
 from countarfactuals.arf.weigh import log_alternative
+
+__all__ = ["draw_rows", "narrow", "round_inside"]
 
 _BLOCK = 16_384  # rows per task; each block has a generator of its own, so threads do not change what is drawn
 
@@ -81,18 +90,136 @@ def _cumulate(weights: LeafWeights) -> np.ndarray:
 def _draw(forest, leaves, evidence, weights, cumulated, step, n_samples, first, uniform):  # type: ignore[no-untyped-def]
     n, p = len(uniform), len(step)
     kind, value = evidence.kind, evidence.value
-    rows = np.empty((n, p))
+    rows, drawn_from, is_dependent = np.empty((n, p)), np.empty(n, np.int64), len(leaves.copula.region) > 0
     for r in range(n):
         i = (first + r) // n_samples
         start, stop = weights.start[i], weights.start[i + 1]
         u = uniform[r, p] * cumulated[stop - 1]
         leaf = weights.leaf[start + min(np.searchsorted(cumulated[start:stop], u, side="right"), stop - start - 1)]
+        drawn_from[r] = leaf
         for j in range(p):
             if kind[i, j] == POINT:
                 rows[r, j] = value[i, j]
-            else:
+            elif leaves.number_of[j] < 0 or not is_dependent:
                 rows[r, j] = _draw_cell(forest, leaves, evidence, i, j, leaf, step[j], uniform[r, j])
+    if is_dependent:
+        _draw_numbers(forest, leaves, evidence, step, n_samples, first, uniform, drawn_from, rows)
     return rows
+
+
+@njit(nogil=True, cache=True)
+def _draw_numbers(  # type: ignore[no-untyped-def]
+    forest, leaves, evidence, step, n_samples, first, uniform, drawn_from, rows
+):
+    """Fill in the numbers, one after the other given those before: points, what has a condition, what is free.
+
+    Rows are taken in the order of their conditions and regions, which share one factor of the correlations.
+    """
+    n, region, correlation = len(rows), leaves.copula.region, leaves.copula.correlation
+    numbers = np.flatnonzero(leaves.number_of >= 0)
+    q, kind = len(numbers), evidence.kind
+    group = np.empty(n, np.int64)
+    for r in range(n):
+        group[r] = (first + r) // n_samples * len(correlation) + region[drawn_from[r]]
+    columns, factor, part = np.empty(q, np.int64), np.empty((q, q)), np.empty(q)
+    last, n_given, n_all = -1, 0, 0
+    for r in np.argsort(group, kind="mergesort"):
+        i, leaf = (first + r) // n_samples, drawn_from[r]
+        if group[r] != last:
+            last, n_all = group[r], 0
+            for turn in range(3):
+                for j in numbers:
+                    is_point = kind[i, j] == POINT and atom_of(leaves.values, j, evidence.value[i, j]) < 0
+                    has_condition = kind[i, j] in (INTERVALS, ANY_OF)
+                    is_free = kind[i, j] in (FREE, PRESENT)
+                    if (turn == 0 and is_point) or (turn == 1 and has_condition) or (turn == 2 and is_free):
+                        columns[n_all] = j
+                        n_all += 1
+                if turn == 0:
+                    n_given = n_all
+            for a in range(n_all):
+                for b in range(a + 1):
+                    one, other = leaves.number_of[columns[a]], leaves.number_of[columns[b]]
+                    factor[a, b] = correlation[region[leaf], one, other]
+            factorise(factor, n_all)
+        for j in numbers:
+            if kind[i, j] == IS_MISSING:
+                rows[r, j] = math.nan
+        for a in range(n_all):
+            j, mean, sd = columns[a], 0.0, factor[a, a]
+            for b in range(a):
+                mean += factor[a, b] * part[b]
+            if a < n_given:
+                z = score_in(leaves, rows[r, j], leaf, leaves.number_of[j])
+            else:
+                rows[r, j], z = _draw_number(forest, leaves, evidence, i, j, leaf, step[j], mean, sd, uniform[r, j])
+            part[a] = (z - mean) / sd
+
+
+@njit(nogil=True, cache=True)
+def _draw_number(forest, leaves, evidence, i, j, leaf, step, mean, sd, u):  # type: ignore[no-untyped-def]
+    """A number whose score has this mean and standard deviation, and its score.
+
+    One that is missing or an atom says nothing of its score, which is then drawn for itself.
+    """
+    k, kind = leaves.number_of[j], evidence.kind[i, j]
+    low, high = -math.inf, math.inf
+    if kind in (INTERVALS, ANY_OF):
+        piece, u = _choose_piece(pieces(forest, leaves, evidence, i, j, leaf, mean, sd * sd), u)
+        if piece[0] == SINGLE:
+            return piece[4], piece[2]
+        if piece[0] == ATOMS:
+            return piece[4], mean + sd * _bounded(ndtri_(u))
+        low, high = evidence.low[np.int64(piece[6])], evidence.high[np.int64(piece[6])]
+        z = truncated_ppf_(u, piece[4], piece[5], mean, sd)
+    else:
+        if kind == FREE and leaves.missing_of[j] >= 0:
+            share = math.exp(leaves.missing[leaf, leaves.missing_of[j], 0])
+            if u < share:
+                return math.nan, mean + sd * _bounded(ndtri_(u / share))
+            u = (u - share) / (1.0 - share)
+        if leaves.atoms_of[j] >= 0:
+            level, u = _draw_level(forest, leaves, leaf, j, leaves.atoms_of[j], u)
+            if level < leaves.list_size[leaves.atoms_of[j]] - 1:
+                return reached_value(leaves, j, level), mean + sd * _bounded(ndtri_(u))
+        z = mean + sd * _bounded(ndtri_(u))
+    x = value_of_score(leaves, min(max(z, -FARTHEST), FARTHEST), leaf, k)
+    x = min(max(x, low), high)
+    return settle(leaves, j, k, leaf, x, low, high, step), z
+
+
+@njit(nogil=True, cache=True)
+def _bounded(z):  # type: ignore[no-untyped-def]
+    return min(max(z, -FARTHEST), FARTHEST)
+
+
+@njit(nogil=True, cache=True)
+def _choose_piece(some, u):  # type: ignore[no-untyped-def]
+    """One of the pieces by its weight, and what is left of u."""
+    weight = np.exp(some[:, 1] - some[:, 1].max())
+    u *= weight.sum()
+    last = 0
+    for p in range(len(some)):
+        if weight[p] > 0.0:
+            last = p
+            if u < weight[p]:
+                return some[p], u / weight[p]
+        u -= weight[p]
+    return some[last], 0.5
+
+
+@njit(nogil=True, cache=True)
+def settle(leaves, j, k, leaf, x, low, high, step):  # type: ignore[no-untyped-def]
+    """x moved to a value that column j has, in [low, high] and if possible in the leaf."""
+    values = leaves.values
+    if values.value_start[j + 1] > values.value_start[j]:
+        # the leaf holds (a, b], so that a value on its lower bound is outside
+        a = np.nextafter(leaves.low[leaf, k], math.inf)
+        value = nearest_value(values, j, x, max(low, a), min(high, leaves.high[leaf, k]))
+        if value != value:
+            value = nearest_value(values, j, x, low, high)
+        return value if value == value else x
+    return round_inside(x, max(low, values.edge[j, 0]), min(high, values.edge[j, 1]), step, values.origin[j])
 
 
 @njit(nogil=True, cache=True)
@@ -113,13 +240,38 @@ def _draw_cell(forest, leaves, evidence, i, j, leaf, step, u):  # type: ignore[n
             return evidence.low[k]
     place = leaves.number_of[j]
     if place < 0:
-        return _draw_level(forest, leaves, leaf, j, u)
+        return float(_draw_level(forest, leaves, leaf, j, leaves.category_of[j], u)[0])
     low, high = -math.inf, math.inf
     if k >= 0:
         low, high = evidence.low[k], evidence.high[k]
+    if leaves.atoms_of[j] >= 0:
+        x, u = _draw_atom(forest, leaves, leaf, j, low, high, u)
+        if x == x:
+            return x
     a, b = max(low, leaves.low[leaf, place]), min(high, leaves.high[leaf, place])
     x = truncated_ppf_(u, a, b, leaves.mu[leaf, place], leaves.sigma[leaf, place])
-    return round_inside(x, low, high, step)
+    return settle(leaves, j, place, leaf, x, low, high, step)
+
+
+@njit(nogil=True, cache=True)
+def _draw_atom(forest, leaves, leaf, j, low, high, u):  # type: ignore[no-untyped-def]
+    """An atom in [low, high] or NaN for none of them, by their probabilities there, and what is left of u."""
+    place, q, values = leaves.atoms_of[j], leaves.number_of[j], leaves.values
+    first, last = values.atom_start[j], values.atom_start[j + 1]
+    p = np.zeros(last - first + 1)
+    for t in range(first, last):
+        if values.atom[t] >= low and values.atom[t] <= high:
+            p[t - first] = math.exp(log_level(forest, leaves, leaf, j, place, t - first))
+    inside = log_interval_mass_(
+        low, high, leaves.low[leaf, q], leaves.high[leaf, q], leaves.mu[leaf, q], leaves.sigma[leaf, q]
+    )
+    p[-1] = math.exp(log_level(forest, leaves, leaf, j, place, last - first) + inside)
+    u *= p.sum()
+    for t in range(len(p) - 1):
+        if u < p[t]:
+            return values.atom[first + t], u / p[t]
+        u -= p[t]
+    return math.nan, min(u / p[-1], 1.0 - 1e-16) if p[-1] > 0.0 else 0.5
 
 
 @njit(nogil=True, cache=True)
@@ -144,46 +296,33 @@ def _choose_alternative(forest, leaves, evidence, i, j, leaf, u):  # type: ignor
 
 
 @njit(nogil=True, cache=True)
-def _draw_level(forest, leaves, leaf, column, u):  # type: ignore[no-untyped-def]
-    c = leaves.category_of[column]
+def _draw_level(forest, leaves, leaf, column, c, u):  # type: ignore[no-untyped-def]
+    """A level of the c-th list, and what is left of u."""
     cell = leaf * leaves.rest_logp.shape[1] + c
     start, stop = leaves.level_start[cell], leaves.level_start[cell + 1]
     for k in range(start, stop):
         p = math.exp(leaves.level_logp[k])
         if u < p:
-            return float(leaves.level[k])
+            return np.int64(leaves.level[k]), u / p
         u -= p
     if leaves.rest_logp[leaf, c] == -math.inf:
-        return float(leaves.level[stop - 1])
-    return _draw_unseen(forest, leaves, leaf, column, start, stop, np.int64(u / math.exp(leaves.rest_logp[leaf, c])))
+        return np.int64(leaves.level[stop - 1]), 0.5
+    skip = u / math.exp(leaves.rest_logp[leaf, c])
+    level = _draw_unseen(forest, leaves, leaf, column, c, start, stop, np.int64(skip))
+    return np.int64(level), min(skip - math.floor(skip), 1.0 - 1e-16)
 
 
 @njit(nogil=True, cache=True)
-def _draw_unseen(forest, leaves, leaf, column, start, stop, skip):  # type: ignore[no-untyped-def]
+def _draw_unseen(forest, leaves, leaf, column, c, start, stop, skip):  # type: ignore[no-untyped-def]
     """The level after `skip` others among those that reach the leaf and are not listed there, or the last one."""
     chosen = leaves.level[stop - 1] if stop > start else 0
     k = start
-    for level in range(leaves.n_levels[column]):
+    for level in range(leaves.list_size[c]):
         if k < stop and leaves.level[k] == level:
             k += 1
-        elif reaches(forest, leaf, column, level):
+        elif reaches(forest, leaf, column, reached_value(leaves, column, level)):
             chosen = level
             if skip == 0:
                 break
             skip -= 1
-    return float(chosen)
-
-
-@njit(nogil=True, cache=True)
-def round_inside(x: float, low: float, high: float, step: float) -> float:
-    """The grid point nearest to x in [low, high], or x where there is none."""
-    if step == 0.0:
-        return x
-    scale = np.rint(1.0 / step)
-    k = np.rint(x * scale)
-    # grid points are compared as the floats they are: 0.07 · 100 is a little above 7
-    if k / scale < low:
-        k += 1.0
-    elif k / scale > high:
-        k -= 1.0
-    return k / scale if low <= k / scale <= high else x
+    return chosen

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit, vectorize
 
 __all__ = ["log_interval_mass", "log_ndtr", "truncated_logpdf", "truncated_mean", "truncated_ppf"]
@@ -163,6 +164,60 @@ def ndtri_exp_(log_p: float) -> float:
     if p > 0.075:
         return _central_quantile(p - 0.5) if p < 0.925 else -_tail_quantile(math.log(-math.expm1(log_p)))
     return _tail_quantile(log_p)
+
+
+@njit(nogil=True, cache=True)
+def ndtr_(x: float) -> float:
+    """Φ(x)."""
+    return 0.5 * math.erfc(-x * _SQRT_HALF)
+
+
+_KNOTS_PER_UNIT, _LAST_KNOT = 32.0, 9.0
+_KNOTS = np.arange(-_LAST_KNOT, _LAST_KNOT + 0.5 / _KNOTS_PER_UNIT, 1.0 / _KNOTS_PER_UNIT)
+_PDF_AT_KNOTS = np.exp(-0.5 * _KNOTS * _KNOTS) * _INV_SQRT_2PI
+_CDF_AT_KNOTS = np.array([0.5 * math.erfc(-knot * _SQRT_HALF) for knot in _KNOTS.tolist()])
+
+
+@njit(nogil=True, cache=True, inline="always")
+def quick_ndtr_(x):  # type: ignore[no-untyped-def]
+    """Φ(x) for |x| ≤ 9 (nearer beyond), to 1e-11 and, in the lower tail, to 1e-7 of itself.
+
+    Five terms of Taylor's series about the nearest of 577 knots: a quarter of the time of `erfc`.
+    """
+    x = min(max(x, -_LAST_KNOT), _LAST_KNOT)
+    place = np.uint64(np.int64((x + _LAST_KNOT) * _KNOTS_PER_UNIT + 0.5))  # to unsigned directly takes longer
+    t = _KNOTS[place]
+    d = x - t
+    series = 1.0 + d * (-t / 2.0 + d * ((t * t - 1.0) / 6.0 - d * t * (t * t - 3.0) / 24.0))
+    return _CDF_AT_KNOTS[place] + _PDF_AT_KNOTS[place] * d * series
+
+
+@njit(nogil=True, cache=True)
+def ndtri_(p: float) -> float:
+    """Φ⁻¹(p), ±∞ from 0 downwards and from 1 upwards."""
+    q = p - 0.5
+    if abs(q) <= 0.425:
+        return _central_quantile(q)
+    if q < 0.0:
+        return _tail_quantile(math.log(p)) if p > 0.0 else -math.inf
+    return -_tail_quantile(math.log1p(-p)) if p < 1.0 else math.inf
+
+
+_QUANTILES = 1024
+_SCORE_AT_KNOTS = np.array([0.0] + [ndtri_(k / _QUANTILES) for k in range(1, _QUANTILES)] + [0.0])
+_SLOPE_AT_KNOTS = np.exp(0.5 * _SCORE_AT_KNOTS**2) / _INV_SQRT_2PI
+
+
+@njit(nogil=True, cache=True, inline="always")
+def quick_ndtri_(p):  # type: ignore[no-untyped-def]
+    """Φ⁻¹(p) to 1e-7: four terms of Taylor's series about the nearest of 1,023 knots, `ndtri_` in the tails."""
+    if p > 1.0 / 64.0 and p < 63.0 / 64.0:
+        near = np.int64(p * _QUANTILES + 0.5)
+        place = np.uint64(near)
+        z, slope = _SCORE_AT_KNOTS[place], _SLOPE_AT_KNOTS[place]
+        d = (p - near * (1.0 / _QUANTILES)) * slope
+        return z + d * (1.0 + d * (z / 2.0 + d * ((1.0 + 2.0 * z * z) / 6.0 + d * z * (7.0 + 6.0 * z * z) / 24.0)))
+    return ndtri_(p)
 
 
 @njit(nogil=True, cache=True)

@@ -1,7 +1,8 @@
 """What a condition is worth in a leaf: log π_l + Σ_j log p_lj(C_j).
 
 Each conditioned column contributes a log density for a point of a number, a log probability otherwise. `Plan` lays
-conditions out for leaves, so that the common ones take one pass over neighbouring cells.
+conditions out for leaves, so that the common ones take one pass over neighbouring cells. Where numbers depend on each
+other, what they are worth together comes on top (`copula`, `joint`).
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from countarfactuals.arf.copula import log_copula_all, log_copula_some, score_in, workspace
 from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, Evidence
 from countarfactuals.arf.forest import Forest
-from countarfactuals.arf.leaves import LeafTable, reaches
+from countarfactuals.arf.joint import condition, pass_on, pieces, restrict
+from countarfactuals.arf.leaves import LeafTable, find_level, log_level
 from countarfactuals.arf.truncnorm import log_interval_mass_, truncated_logpdf_
+from countarfactuals.arf.values import atom_of
 
 
 class Plan(NamedTuple):
@@ -23,9 +27,10 @@ class Plan(NamedTuple):
 
     one_leaf: bool  # whether every condition says of every column that is split where it goes: one leaf per tree
     point: np.ndarray  # float64 (n, q), values of numbers that are asked for, 0 where none is
-    is_asked: np.ndarray  # float64 (n, q), 1 where a value is asked for, else 0
+    is_asked: np.ndarray  # float64 (n, q), 1 where a value is asked for that is no atom, else 0
     asks_all: np.ndarray  # bool (n,)
-    level: np.ndarray  # int32 (n, c), levels that are asked for, −1 where none is
+    constant: np.ndarray  # float64 (n,), − log step of the atoms that are asked for; −∞ beyond a hard edge
+    level: np.ndarray  # int32 (n, c), levels (of numbers, atoms or "none of them") that are asked for, −1 for none
     presence: np.ndarray  # int8 (n, m), 0 asked to be missing, 1 asked to be present, −1 free
     others: np.ndarray  # int32 (n, p), the columns with intervals or alternatives, first in each row
     n_others: np.ndarray  # int64 (n,)
@@ -35,6 +40,18 @@ def plan_of(forest: Forest, leaves: LeafTable, evidence: Evidence) -> Plan:
     """The conditions, laid out."""
     kind, is_number = evidence.kind, leaves.number_of >= 0
     is_point, is_other = kind == POINT, (kind == INTERVALS) | (kind == ANY_OF)
+    level = np.where(is_point, evidence.value, -1.0)[:, leaves.list_column]
+    constant, is_continuous = np.zeros(len(kind)), is_point & is_number
+    values, step = leaves.values, leaves.values.step
+    for j in np.flatnonzero(values.n_atoms).tolist():
+        codes = values.codes(j, evidence.value[:, j])
+        is_atom = is_point[:, j] & (codes < values.n_atoms[j])
+        level[:, leaves.atoms_of[j]] = np.where(is_point[:, j], codes, -1.0)
+        is_continuous[is_atom, j] = False
+        constant[is_atom] -= np.log(step[j]) if step[j] > 0 else 0.0
+    if np.isfinite(values.edge).any():
+        beyond = is_point & is_number & ((evidence.value < values.edge[:, 0]) | (evidence.value > values.edge[:, 1]))
+        constant[beyond.any(axis=1)] = -np.inf
     presence = np.where(kind == FREE, -1, kind != IS_MISSING)
 
     def chosen(cells: np.ndarray, columns: np.ndarray, dtype: type) -> np.ndarray:
@@ -42,10 +59,11 @@ def plan_of(forest: Forest, leaves: LeafTable, evidence: Evidence) -> Plan:
 
     return Plan(
         one_leaf=bool((is_point | (kind == IS_MISSING))[:, forest.split].all()),
-        point=chosen(np.where(is_point, evidence.value, 0.0), is_number, np.float64),
-        is_asked=chosen(is_point, is_number, np.float64),
-        asks_all=is_point[:, is_number].all(axis=1),
-        level=chosen(np.where(is_point, evidence.value, -1.0), ~is_number, np.int32),
+        point=chosen(np.where(is_continuous, evidence.value, 0.0), is_number, np.float64),
+        is_asked=chosen(is_continuous, is_number, np.float64),
+        asks_all=is_continuous[:, is_number].all(axis=1),
+        constant=constant,
+        level=np.ascontiguousarray(level, np.int32),
         presence=chosen(presence, leaves.missing_of >= 0, np.int8),
         others=np.argsort(~is_other, axis=1, kind="stable").astype(np.int32),
         n_others=is_other.sum(axis=1),
@@ -91,9 +109,11 @@ def weigh(forest, leaves, evidence, plan, visitor, visited, order, log_visit):  
     level_start, level, level_logp, rest_logp = leaves.level_start, leaves.level, leaves.level_logp, leaves.rest_logp
     few_start, few_logp, closed = leaves.few_start, leaves.few_logp, leaves.closed
     n_categories, n_presences = wanted.shape[1], presence.shape[1]
+    copula, constant = leaves.copula, plan.constant
+    is_dependent, work = len(copula.region) > 0, workspace(point.shape[1])
     for v in order:
         i, leaf = np.uint64(visitor[v]), np.uint64(visited[v])
-        total = log_weight[leaf]
+        total = log_weight[leaf] + constant[i]
         if asks_all[i]:
             total += log_norms[leaf] - 0.5 * _squares(point, mu, inverse, i, leaf)
         else:
@@ -104,13 +124,21 @@ def weigh(forest, leaves, evidence, plan, visitor, visited, order, log_visit):  
             if few_start[c] >= 0:
                 total += few_logp[leaf, np.uint64(few_start[c] + wanted[i, c])]
             else:
-                k = _find_level(level_start, level, np.int64(leaf) * n_categories + c, wanted[i, c])
+                k = find_level(level_start, level, np.int64(leaf) * n_categories + c, wanted[i, c])
                 total += level_logp[k] if k >= 0 else rest_logp[leaf, c]
         for m in range(n_presences):
             if presence[i, m] >= 0:
                 total += missing[leaf, m, presence[i, m]]
+        if is_dependent and n_others[i] == 0:
+            if asks_all[i]:
+                total += log_copula_all(copula, mu, inverse, low, high, point, i, leaf, work)
+            else:
+                total += log_copula_some(copula, mu, inverse, low, high, point, is_asked, i, leaf, work)
         if n_others[i] > 0:
-            total += _log_others(forest, leaves, evidence, plan, i, leaf)
+            if is_dependent:
+                total += _log_jointly(forest, leaves, evidence, plan, i, leaf)
+            else:
+                total += _log_others(forest, leaves, evidence, plan, i, leaf)
         if closed and _is_outside(point, is_asked, low, high, i, leaf):
             total = -math.inf
         log_visit[v] = total
@@ -146,33 +174,39 @@ def _is_outside(point, is_asked, low, high, i, leaf):  # type: ignore[no-untyped
 
 
 @njit(nogil=True, cache=True)
-def _find_level(start, level, cell, wanted):  # type: ignore[no-untyped-def]
-    """Where a level is listed in a cell (leaf and category), −1 if it is not."""
-    low, end = start[cell], start[cell + 1]
-    high = end
-    while low < high:
-        middle = (low + high) >> 1
-        if level[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and level[low] == wanted else -1
-
-
-@njit(nogil=True, cache=True)
 def log_alternative(forest, leaves, evidence, k, j, leaf):  # type: ignore[no-untyped-def]
     """Log probability (density) of the k-th interval or alternative, for column j in a leaf."""
     low, high = evidence.low[k], evidence.high[k]
     q, c = leaves.number_of[j], leaves.category_of[j]
     if q >= 0:
         a, b, mu, sigma = leaves.low[leaf, q], leaves.high[leaf, q], leaves.mu[leaf, q], leaves.sigma[leaf, q]
+        if leaves.atoms_of[j] >= 0:
+            return _log_with_atoms(forest, leaves, low, high, j, leaf)
         if low == high:
             return truncated_logpdf_(low, a, b, mu, sigma)
         return log_interval_mass_(low, high, a, b, mu, sigma)
-    listed = _find_level(leaves.level_start, leaves.level, leaf * leaves.rest_logp.shape[1] + c, np.int64(low))
-    if listed >= 0:
-        return leaves.level_logp[listed]
-    return leaves.rest_logp[leaf, c] if reaches(forest, leaf, j, low) else -math.inf
+    return log_level(forest, leaves, leaf, j, c, np.int64(low))
+
+
+@njit(nogil=True, cache=True)
+def _log_with_atoms(forest, leaves, low, high, j, leaf):  # type: ignore[no-untyped-def]
+    """Log probability of [low, high], or density where both are one, of a number with atoms."""
+    q, place, values = leaves.number_of[j], leaves.atoms_of[j], leaves.values
+    a, b, mu, sigma = leaves.low[leaf, q], leaves.high[leaf, q], leaves.mu[leaf, q], leaves.sigma[leaf, q]
+    first, last = values.atom_start[j], values.atom_start[j + 1]
+    log_continuous = log_level(forest, leaves, leaf, j, place, last - first)
+    if low == high:
+        k = atom_of(values, j, low)
+        if k < 0:
+            return log_continuous + truncated_logpdf_(low, a, b, mu, sigma)
+        return log_level(forest, leaves, leaf, j, place, k) - (
+            math.log(values.step[j]) if values.step[j] > 0.0 else 0.0
+        )
+    total = log_continuous + log_interval_mass_(low, high, a, b, mu, sigma)
+    for t in range(first, last):
+        if values.atom[t] >= low and values.atom[t] <= high:
+            total = log_add(total, log_level(forest, leaves, leaf, j, place, t - first))
+    return total
 
 
 @njit(nogil=True, cache=True)
@@ -180,9 +214,43 @@ def _log_others(forest, leaves, evidence, plan, i, leaf):  # type: ignore[no-unt
     """Σ log probability of the intervals and alternatives."""
     total = 0.0
     for o in range(plan.n_others[i]):
+        total += _log_either(forest, leaves, evidence, i, plan.others[i, o], leaf)
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _log_either(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped-def]
+    """Log probability of the intervals or alternatives of column j."""
+    either = -math.inf
+    for k in range(evidence.start[i, j], evidence.stop[i, j]):
+        either = log_add(either, log_alternative(forest, leaves, evidence, k, j, leaf))
+    return either
+
+
+@njit(nogil=True, cache=True)
+def _log_jointly(forest, leaves, evidence, plan, i, leaf):  # type: ignore[no-untyped-def]
+    """Log c of the points, and the log probability of intervals and alternatives given them."""
+    q, n_others = plan.point.shape[1], plan.n_others[i]
+    order, column, z, n, total = np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q), 0, 0.0
+    for k in range(q):
+        if plan.is_asked[i, k] > 0.0:
+            order[n], z[n] = k, score_in(leaves, plan.point[i, k], leaf, k)
+            n += 1
+    n_given = n
+    for o in range(n_others):
         j = plan.others[i, o]
-        either = -math.inf
-        for k in range(evidence.start[i, j], evidence.stop[i, j]):
-            either = log_add(either, log_alternative(forest, leaves, evidence, k, j, leaf))
-        total += either
+        if leaves.number_of[j] >= 0:
+            order[n], column[n] = leaves.number_of[j], j
+            n += 1
+        else:
+            total += _log_either(forest, leaves, evidence, i, j, leaf)
+    mean, covariance = np.empty(n - n_given), np.empty((n - n_given, n - n_given))
+    total += condition(leaves, order, z, n_given, n, leaf, mean, covariance)
+    for a in range(n - n_given):
+        some = pieces(forest, leaves, evidence, i, column[n_given + a], leaf, mean[a], covariance[a, a])
+        log_p, new_mean, new_variance = restrict(some)
+        total += log_p
+        if log_p == -math.inf:
+            return total
+        pass_on(mean, covariance, a, n - n_given, new_mean, new_variance)
     return total

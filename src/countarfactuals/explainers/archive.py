@@ -65,6 +65,7 @@ def save(explainer: Explainer, path: str | os.PathLike[str]) -> None:
         "forest_parameters": forest_parameters,
         "accuracies": list(forest.accuracies_),
         "min_samples_leaf": int(forest.min_samples_leaf_),
+        "dependence": forest.dependence_,
         "measure": background.plausibility.measure,
         "judges": panel,
         "task": background.predictor.task,
@@ -95,10 +96,18 @@ def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[
         parameters = {**meta["parameters"], "classes": _as_labels(meta["parameters"]["classes"])}
         explainer = cls(model, **{**parameters, **callables})
         schema = Schema.from_dict(meta["schema"])
-        forest = AdversarialRandomForest(**meta["forest_parameters"])
+        independent = {"dependence": None, "values": None}  # of files of version 0.1
+        forest = AdversarialRandomForest(**independent | meta["forest_parameters"])
         forest_schema = Schema.from_dict(meta["forest_schema"])
         trees, leaves = unpack(meta, arrays, len(forest_schema.columns))
-        forest._set_fitted(forest_schema, trees, leaves, meta["accuracies"], int(meta["min_samples_leaf"]))
+        forest._set_fitted(
+            forest_schema,
+            trees,
+            leaves,
+            meta["accuracies"],
+            int(meta["min_samples_leaf"]),
+            meta.get("dependence"),
+        )
         matrix, scores, scale = arrays["matrix"], arrays["scores"], arrays["gower.scale"]
         plausibility = _plausibility(meta, arrays, ForestJudge(forest, len(schema.columns), meta["measure"]), schema)
         task, classes = meta["task"], _as_labels(meta["classes"])

@@ -141,7 +141,9 @@ class ARFExplainer(Explainer):
 
     def _default_forest(self) -> AdversarialRandomForest:
         if self.preset == "paper":
-            return AdversarialRandomForest(n_estimators=10, min_samples_leaf=2, leaf_fit="moments")
+            return AdversarialRandomForest(
+                n_estimators=10, min_samples_leaf=2, leaf_fit="moments", dependence=None, values=None
+            )
         return AdversarialRandomForest()
 
     def _default_measure(self) -> str | None:

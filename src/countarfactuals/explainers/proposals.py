@@ -110,7 +110,7 @@ def draws(
         return np.empty((0, p))
     if len(possible) < len(bases):
         return draws(problem, leaves, bases[possible], free[possible], n_each, trees)
-    step = np.array([column.unit for column in forest.schema_.columns])
+    step = np.array([column.step for column in forest.schema_.columns])
     rows = draw_rows(trees, leaves, evidence, weights, step, n_each, problem.rng, 1)[:, :p]
     background, limits, bases = problem.background, problem.limits, np.repeat(bases, n_each, axis=0)
     least, most = np.fmax(background.low, limits.low), np.fmin(background.high, limits.high)

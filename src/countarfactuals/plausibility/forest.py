@@ -237,6 +237,7 @@ def sibling_of(judge: ForestJudge, matrix: np.ndarray, rng: np.random.Generator)
     sibling = clone(forest).set_params(
         n_estimators=min(_SIBLING_TREES, forest.n_estimators),
         min_samples_leaf=forest.min_samples_leaf_,
+        dependence=forest.dependence_,
         random_state=int(rng.integers(2**32)),
     )
     sibling.fit_encoded(forest.schema_, matrix[seen], quiet=True)  # the forest itself has warned already
