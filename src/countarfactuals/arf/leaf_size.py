@@ -5,8 +5,9 @@ on each other three to eight if leaves are independent and dozens if they are no
 So a pilot decides:
 
 1. Draw up to 5,000 rows; four fifths train, one fifth is held out.
-2. Grow first-round forests of 50 trees with leaves of 8 rows and of the next smaller and larger sizes on a ladder, fit
-   their leaves, and go on in the direction in which the held-out mean log density rises.
+2. Grow first-round forests of 50 trees (30 where leaves are dependent) with leaves of 8 rows and of the next smaller
+   and larger sizes on a ladder, fit their leaves, and go on in the direction in which the held-out mean log density
+   rises.
 3. Leaves may be dependent: a size is worth what its leaves are worth with correlations as they are found, or without
    any, and the ladder is longer. At the best size it is compared how much regions share, then how strong correlations
    are. Those that gain less than a fiftieth of a nat are left out.
@@ -34,6 +35,7 @@ LADDER = (3, 5, 8, 13, 21, 34, 55, 90)
 _LONG_LADDER = (*LADDER, 150, 250, 400)  # for leaves that need not be independent
 _FIRST = LADDER.index(8)
 _PILOT_ROWS, _PILOT_TREES, _HELD_OUT = 5_000, 50, 0.2
+_DEPENDENT_TREES = 30  # of a pilot whose leaves are correlated, which costs more and differs less from tree to tree
 _SHARE_DRAWN = 0.632
 _FEWEST_ROWS = 100  # below, a fifth of the rows says too little
 _GROWTH = 0.3
@@ -88,7 +90,7 @@ def choose_leaf_size(
 
     def pilot_of(rows_per_leaf: int) -> _Pilot:
         small = settings._replace(
-            n_trees=min(settings.n_trees, _PILOT_TREES),
+            n_trees=min(settings.n_trees, _DEPENDENT_TREES if dependent else _PILOT_TREES),
             min_real=rows_per_leaf,
             n_drawn=n_drawn,
             max_iter=0,

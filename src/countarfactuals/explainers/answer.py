@@ -105,11 +105,13 @@ def _counterfactuals(
 def _oddities(problem: Problem, rows: np.ndarray, cell: np.ndarray) -> tuple[tuple[Oddity, ...], ...]:
     """The changed cells of each row that are more surprising given the rest than nearly all real ones."""
     is_odd = (cell <= ODD) & changed(rows, problem.x)
-    partner_of = problem.background.plausibility.odd_partner
-    return tuple(
-        tuple(Oddity(j, partner_of(row, j), float(share[j])) for j in np.flatnonzero(odd).tolist())
-        for row, odd, share in zip(rows, is_odd, cell, strict=True)
-    )
+    oddities: list[list[Oddity]] = [[] for _ in rows]
+    for j in np.flatnonzero(is_odd.any(axis=0)).tolist():
+        at = np.flatnonzero(is_odd[:, j])
+        partners = problem.background.plausibility.odd_partners(rows[at], j)
+        for i, beside in zip(at.tolist(), partners, strict=True):
+            oddities[i].append(Oddity(j, beside, float(cell[i, j])))
+    return tuple(tuple(sorted(cells, key=lambda odd: odd.share)) for cells in oddities)
 
 
 def _order(objectives: np.ndarray, typicality: np.ndarray, trade_off: float | None) -> np.ndarray:

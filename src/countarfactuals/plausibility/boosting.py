@@ -74,15 +74,18 @@ def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, rid
     for level in range(depth):
         n_leaves, half = 1 << level, (1 << level) >> 1
         best, best_column, best_code = 1e-12, -1, 0
+        added, place = np.empty((len(moved), n_outputs + 1)), np.empty(len(moved), np.uint64)
+        for m in range(len(moved)):  # side by side, as every column reads them
+            for k in range(n_outputs):
+                added[m, k] = gradient[moved[m], k]
+            added[m, n_outputs], place[m] = weight[moved[m]], leaf[moved[m]]
         for c in range(len(columns)):
             j = columns[c]
             column, of = codes[j], sums[c]
             for m in range(len(moved)):  # unsigned places spare the test whether one counts from the end
-                r = np.uint64(moved[m])
-                a, b = np.uint64(leaf[r]), np.uint64(column[r])
-                for k in range(n_outputs):
-                    of[a, b, k] += gradient[r, k]
-                of[a, b, n_outputs] += weight[r]
+                code = np.uint64(column[np.uint64(moved[m])])
+                for k in range(n_outputs + 1):
+                    of[place[m], code, k] += added[m, k]
             for parent in range(half):
                 for code in range(n_codes[j]):
                     for k in range(n_outputs + 1):

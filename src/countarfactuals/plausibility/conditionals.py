@@ -25,8 +25,8 @@ from numba import njit
 from countarfactuals.plausibility.boosting import Boosting, Trees, boost_levels, boost_number, outputs
 from countarfactuals.plausibility.cells import Cells
 
-_TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE = 30, 4, 0.3, 0.15, 3.0, 0.6
-_MOST_COLUMNS = 30  # that a tree may ask about
+_TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE = 30, 4, 0.3, 0.15, 3.0, 0.5
+_MOST_COLUMNS = 12  # that a tree may ask about
 _MOST_CODES = 32  # of a number, besides missing
 _MOST_LEVELS = 24  # of a category that are told apart, by their frequency; the others count as one
 _LINEAR_RIDGE = 1e-3
@@ -84,24 +84,26 @@ class Conditionals:
         judge.density = np.array([_residual_density(column) for column in residuals.T]).reshape(-1, _GRID)
         return judge
 
-    def cell_log_p(self, rows: np.ndarray, part: int | None = None) -> np.ndarray:
-        """Log p of each cell given the others, (n, p), less what gaps and atoms cost; the mean of the parts."""
+    def cell_log_p(self, rows: np.ndarray, part: int) -> np.ndarray:
+        """Log p of each cell given the others, (n, p), less what gaps and atoms cost, by one part of the models."""
         table = _Table.of(self.cells, self.coding, rows)
-        chosen = range(len(self.parts)) if part is None else (part,)
-        total = np.zeros(rows.shape)
-        for k in chosen:
-            total += self._cell_log_p(table, k)
-        total /= len(chosen)
-        return total - _cell_costs(self.cells, table.states)
+        return self._cell_log_p(table, part) - _cell_costs(self.cells, table.states)
 
-    def _cell_log_p(self, table: _Table, k: int) -> np.ndarray:
+    def column_log_p(self, rows: np.ndarray, column: int) -> np.ndarray:
+        """The same for one column, by the mean of all parts."""
+        table = _Table.of(self.cells, self.coding, rows)
+        each = [self._cell_log_p(table, k, column)[:, column] for k in range(len(self.parts))]
+        return np.asarray(np.mean(each, axis=0) - _cell_costs(self.cells, table.states)[:, column])
+
+    def _cell_log_p(self, table: _Table, k: int, only: int | None = None) -> np.ndarray:
         result = np.zeros((len(table.states), len(self.cells.columns)))
-        residual, log_spread = self._residuals(table, k)
-        known = ~np.isnan(residual)
+        residual, log_spread = self._residuals(table, k, only)
         for place, j in enumerate(self.cells.numbers.tolist()):
-            at = known[:, place]
+            at = ~np.isnan(residual[:, place])
             result[at, j] = _residual_log_p(residual[at, place], self.density[place]) - log_spread[at, place]
         for place, j in enumerate(self.cells.stated.tolist()):
+            if only not in (None, j):
+                continue
             odds = outputs(table.codes, self.coding.unordered, self.parts[k].state[place])
             log_p = odds - np.logaddexp.reduce(odds, axis=1)[:, None]
             state = _known_state(self.cells, self.coding, j, table.states[:, j])
@@ -109,12 +111,14 @@ class Conditionals:
             result[:, j] += np.where(judged, np.take_along_axis(log_p, state[:, None], axis=1)[:, 0], 0.0)
         return result
 
-    def _residuals(self, table: _Table, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def _residuals(self, table: _Table, k: int, only: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Residuals of the continuous cells in spreads, and the log spreads in own units; NaN for other cells."""
         part, numbers = self.parts[k], self.cells.numbers
         residual, log_spread = np.full((2, len(table.states), len(numbers)), np.nan)
         linear = _linear(table.terms, part.slope)
         for place, j in enumerate(numbers.tolist()):
+            if only not in (None, j):
+                continue
             said = outputs(table.codes, self.coding.unordered, part.number[place])
             z = (table.numbers[:, place] - self.coding.centre[j]) / self.coding.scale[j]
             residual[:, place] = (z - linear[:, place] - said[:, 0]) * np.exp(-said[:, 1])

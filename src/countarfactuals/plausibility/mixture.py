@@ -29,12 +29,12 @@ _COMMON_ROWS = 20.0  # weight of the covariance that all components have in comm
 _COMMON_DIAGONAL = 0.5  # share of its off-diagonal that is left out
 _LEAST_VARIANCE = 1e-4  # of standardised columns
 _SMOOTHING = 0.3  # rows per state
-_ROWS_PER_COMPONENT = 4  # times its numbers and one more, at least
+_ROWS_PER_COMPONENT = 6  # times its numbers and one more, at least
 _MOST_PATTERNS = 64  # patterns of gaps and atoms that are fitted; rows of rarer ones are left out
 _LLOYD_ROUNDS = 5
 _NEGLIGIBLE = 1e-5  # share of a row in a component
 _LOG_NEGLIGIBLE = math.log(_NEGLIGIBLE)
-_ABREAST = 8  # rows that a kernel takes at once
+_ABREAST = 64  # rows that a kernel takes at once
 _FLOOR = -700.0
 
 

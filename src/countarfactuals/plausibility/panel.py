@@ -200,17 +200,15 @@ class Plausibility:
             "skills": {name: {"near": one.near, "far": one.far} for name, one in self.skills.items()},
         }
 
-    def odd_partner(self, row: np.ndarray, column: int) -> int | None:
-        """The other cell that makes one odd: the one whose usual values make it least surprising; None if none does."""
-        if self.conditionals is None:
-            return None
-        others = [j for j in range(len(row)) if j != column]
-        variants = np.repeat(row[None], len(others), axis=0)
-        for k, j in enumerate(others):
-            variants[k, j] = self._usual[j]
-        log_p = self.conditionals.cell_log_p(np.concatenate([row[None], variants]))[:, column]
-        best = int(np.argmax(log_p[1:]))
-        return others[best] if log_p[1 + best] > log_p[0] else None
+    def odd_partners(self, rows: np.ndarray, column: int) -> list[int | None]:
+        """The other cell that makes a column's cell odd: the one with whose usual value it would surprise least."""
+        n, p = rows.shape
+        variants = np.repeat(rows, p, axis=0).reshape(n, p, p)
+        variants[:, np.arange(p), np.arange(p)] = self._usual
+        variants[:, column] = rows  # the cell itself stays: what the row is like now
+        log_p = self._conditionals.column_log_p(variants.reshape(n * p, p), column).reshape(n, p)
+        best = log_p.argmax(axis=1)
+        return [None if k == column else k for k in best.tolist()]
 
     @property
     def _mixtures(self) -> Mixtures:
