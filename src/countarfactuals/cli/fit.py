@@ -25,6 +25,7 @@ from countarfactuals.cli.wishes import assignment, names
 from countarfactuals.exceptions import ModelError, ParameterError, listed
 from countarfactuals.explainers import ARFExplainer, Explainer
 from countarfactuals.parameters import check_int
+from countarfactuals.plausibility.wording import judgement
 
 AUTO = "auto"
 _EPILOG = """\
@@ -211,6 +212,7 @@ def _report(explainer: Explainer, made: _Model, options: argparse.Namespace) -> 
     print(f"model      {made.summary}")
     forest = background.plausibility.forest
     print(f"explainer  {forest.n_estimators} trees with {forest.forest_.n_leaves:,} leaves, in {options.out!r}")
+    print(f"judged     {judgement(background.plausibility.summary())[-1]}")
     want = f" --want {str(background.predictor.classes[-1])!r}" if background.predictor.classes else " --above …"
     print(f"next       countarfactuals explain --explainer {options.out} --data … --rows 0{want}")
 

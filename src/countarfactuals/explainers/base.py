@@ -50,6 +50,7 @@ from countarfactuals.parameters import (
     check_n_jobs,
 )
 from countarfactuals.plausibility import MEASURES, fit_plausibility
+from countarfactuals.plausibility.wording import judgement
 from countarfactuals.prediction import make_predictor, resolve
 from countarfactuals.schema import Schema, Values
 
@@ -292,6 +293,14 @@ class Explainer(BaseEstimator):
         parameter = "always_split" if self._splits_on_scores() else "never_split"
         forest.set_params(**{parameter: (*column_names(parameter, getattr(forest, parameter)), *scores)})
         return forest.fit_encoded(full_schema, full)
+
+    def describe(self) -> str:
+        """What was learned of the data, in plain words: which values columns have, and how well plausibility is judged.
+
+        Figures of the latter are in `background_.plausibility.summary()`.
+        """
+        background = self._fitted()
+        return "\n".join([background.schema.describe(), "", *judgement(background.plausibility.summary())])
 
     # Explaining
 

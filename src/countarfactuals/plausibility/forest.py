@@ -9,7 +9,8 @@
    themselves therefore get a typicality that is too high (on average .67 instead of .5 with 12 columns).
 4. A missing cell has a probability where a present one has a density per unit: which of them is larger would be a
    question of units. So a gap also costs what a value of its column is worth on average, the entropy of the column by
-   the forest. A gap of a column that had none in training counts as an average value, by the same cost.
+   the forest. A gap of a column that had none in training counts as an average value, by the same cost. So does one
+   of the values that repeat in a column of full precision.
 5. Levels of held-out rows that the sibling has not seen count as average ones, too: of a column with very many levels
    nearly all would be impossible, and every row of levels that the forest knows would seem typical.
 6. The same walk tells how likely a row is to have an outcome: its leaves know the share of real rows that do.
@@ -28,6 +29,7 @@ from sklearn.base import clone
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.density import log_density
 from countarfactuals.arf.evidence import FREE, POINT, Evidence
+from countarfactuals.arf.forest import Forest, some_trees
 from countarfactuals.arf.leaves import LeafTable, first_columns
 from countarfactuals.arf.votes import mean_of_leaves
 from countarfactuals.arf.walk import leaf_weights, tree_log_weights, tree_log_weights_and_means, visits
@@ -35,6 +37,7 @@ from countarfactuals.arf.weigh import log_sum_columns
 
 MEASURES = {"median": "median of the trees' log densities", "density": "log density"}
 _HELD_OUT, _FEWEST_ROWS, _SIBLING_TREES = 0.2, 50, 30
+_DEPENDENT_TREES = 30  # that are asked where leaves are dependent
 _BLOCK = 1024
 _MOST_HALVINGS = 24
 _DRAWS_FOR_ENTROPY = 256
@@ -57,30 +60,30 @@ class ForestJudge:
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """The measure of each row of features, larger is more plausible."""
-        return np.concatenate([self._summary(self._tree_log_weights(some), some) for some in _blocks(rows)])
+        parts = [tree_log_weights(self._asked, self._leaves, self._points(some)) for some in _blocks(rows)]
+        return np.concatenate([self._summary(part, some) for part, some in zip(parts, _blocks(rows), strict=True)])
 
     def log_density(self, rows: np.ndarray) -> np.ndarray:
-        """Log p̂ of each row of features: the log of the trees' mean density, whatever the measure is."""
-        return np.concatenate([log_sum_columns(self._tree_log_weights(some)) for some in _blocks(rows)])
-
-    def both(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The measure of each row and its log density, by one walk."""
-        parts = [(self._tree_log_weights(some), some) for some in _blocks(rows)]
-        return (
-            np.concatenate([self._summary(per_tree, some) for per_tree, some in parts]),
-            np.concatenate([log_sum_columns(per_tree) for per_tree, _ in parts]),
-        )
+        """Log p̂ of each row of features: the log of all trees' mean density, whatever the measure is."""
+        forest = self.forest.forest_
+        parts = [tree_log_weights(forest, self._leaves, self._points(some)) for some in _blocks(rows)]
+        return np.concatenate([log_sum_columns(part) for part in parts])
 
     def of_known_cells(self, rows: np.ndarray, known: np.ndarray) -> np.ndarray:
         """The measure of each row by its known cells alone; the others count as average ones."""
         condition = self._points(rows)
         kind = condition.kind.copy()
         kind[:, : self.n_features][~known] = FREE
-        per_tree = tree_log_weights(self.forest.forest_, self._leaves, condition._replace(kind=kind))
+        per_tree = tree_log_weights(self._asked, self._leaves, condition._replace(kind=kind))
         return self._summary(per_tree, np.where(known, rows, np.nan))
 
-    def _tree_log_weights(self, rows: np.ndarray) -> np.ndarray:
-        return tree_log_weights(self.forest.forest_, self._leaves, self._points(rows))
+    @cached_property
+    def _asked(self) -> Forest:
+        """The trees that are asked for the measure: some of those with dependent leaves, which cost and know more."""
+        forest: Forest = self.forest.forest_
+        if len(self._leaves.copula.region) == 0 or self._splits_on_others:
+            return forest
+        return some_trees(forest, 0, min(forest.n_trees, _DEPENDENT_TREES))
 
     @property
     def name(self) -> str:
@@ -98,11 +101,13 @@ class ForestJudge:
     def votes(self, rows: np.ndarray, leaf_shares: np.ndarray) -> np.ndarray:
         """The probability of what has the given probability in each leaf, where nothing else is asked of the forest."""
         if self._splits_on_others or np.isnan(rows).any():
-            return self.judge(rows, leaf_shares)[1]
+            return np.concatenate([self._judge_some(some, leaf_shares)[1] for some in _blocks(rows)])
         return mean_of_leaves(self.forest.forest_, rows, leaf_shares)
 
     def judge(self, rows: np.ndarray, leaf_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The measure of each row, and its probability of what has the given probability in each leaf."""
+        if self._asked.n_trees < self.forest.forest_.n_trees:
+            return self(rows), self.votes(rows, leaf_shares)
         parts = [self._judge_some(some, leaf_shares) for some in _blocks(rows)]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
@@ -119,19 +124,29 @@ class ForestJudge:
     def _summary(self, per_tree: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """One number per row from the trees' log weights, (trees, rows), which sum to 1 over all trees."""
         if self.measure == "density":
-            return log_sum_columns(per_tree) - self._cost_of_gaps(rows)
-        return row_medians(np.ascontiguousarray(per_tree.T)) + math.log(len(per_tree)) - self._cost_of_gaps(rows)
+            summed = log_sum_columns(per_tree)
+        else:
+            summed = row_medians(np.ascontiguousarray(per_tree.T)) + math.log(len(per_tree))
+        return summed + math.log(self.forest.forest_.n_trees / len(per_tree)) - self._cost_of_masses(rows)
 
-    def _cost_of_gaps(self, rows: np.ndarray) -> np.ndarray:
-        gaps, cost = np.isnan(rows), np.zeros(len(rows))
-        for j in np.flatnonzero(gaps.any(axis=0)).tolist():
-            cost[gaps[:, j]] += self._entropy_of(j)
+    def _cost_of_masses(self, rows: np.ndarray) -> np.ndarray:
+        is_mass, cost = self._is_mass(rows), np.zeros(len(rows))
+        for j in np.flatnonzero(is_mass.any(axis=0)).tolist():
+            cost[is_mass[:, j]] += self._entropy_of(j)
         return cost
+
+    def _is_mass(self, rows: np.ndarray) -> np.ndarray:
+        """Which cells have a probability and not a density: gaps, and atoms of columns of full precision."""
+        values, is_mass = self.forest.leaves_.values, np.isnan(rows)
+        for j in np.flatnonzero((values.n_atoms[: rows.shape[1]] > 0) & (values.step[: rows.shape[1]] == 0)).tolist():
+            if not values.is_discrete[j]:
+                is_mass[:, j] |= values.codes(j, rows[:, j]) < values.n_atoms[j]
+        return is_mass
 
     def _entropy_of(self, j: int) -> float:
         """What a value of a column is worth on average: minus its mean log density, over draws from the forest."""
         if j not in self._entropies:
-            values = self._draws[:, j][~np.isnan(self._draws[:, j])]
+            values = self._draws[~self._is_mass(self._draws)[:, j], j]
             condition = Evidence.empty(len(values), len(self.forest.schema_.columns))
             condition.kind[:, j], condition.value[:, j] = POINT, values
             logs = log_density(self.forest.forest_, self.forest.leaves_, condition)

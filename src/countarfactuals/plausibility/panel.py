@@ -82,12 +82,6 @@ class Plausibility:
         """The leader's measure of each row, larger is more plausible."""
         return self.forest_judge(rows) if self.leader == FOREST else self._mixtures(rows)
 
-    def both(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The leader's measure of each row, and the forest's log density."""
-        if self.leader == FOREST:
-            return self.forest_judge.both(rows)
-        return self(rows), self.log_density(rows)
-
     def log_density(self, rows: np.ndarray) -> np.ndarray:
         """The forest's log density of each row."""
         return self.forest_judge.log_density(rows)

@@ -11,6 +11,7 @@ from countarfactuals.counterfactuals import Counterfactuals
 from countarfactuals.counterfactuals.restrictions import constraint_sentence
 from countarfactuals.counterfactuals.vocabulary import Words
 from countarfactuals.counterfactuals.wording import share_text
+from countarfactuals.plausibility.wording import judgement
 from countarfactuals.report.page import bullets, counted, facts, paragraph, section, text
 
 _SETTING = 200  # characters of a setting that are shown
@@ -64,7 +65,9 @@ def _lines(result: Counterfactuals, is_single: bool) -> Iterator[tuple[str, str]
     if _is_count(made.get("training_rows")):
         yield "Rows of data", f"{made['training_rows']:,}"
     if _is_count(made.get("compared_rows")):
-        yield "Typicality", f"by comparison with {made['compared_rows']:,} rows that the forest has not seen"
+        yield "Typicality", f"by comparison with {made['compared_rows']:,} rows that those who judge have not seen"
+    if isinstance(made.get("judges"), Mapping):
+        yield "Judges", " ".join(judgement(made["judges"]))
     yield from _forest(made.get("forest"))
     yield "Plausibility is", result.measure
 
@@ -121,9 +124,9 @@ def limits_section(results: Sequence[Counterfactuals], rows: tuple[str, str]) ->
         "It is no causal advice. It says which other values get another outcome, not what follows if someone acts to "
         "change them: acting on one feature may move others.",
         about,
-        f"Typicality is judged by an adversarial random forest fitted to the data: the share of real {many} that it "
-        "finds less plausible. It is an estimate, and a search that looks for plausible rows also finds those that are "
-        "overrated. Other notions of plausibility exist and may disagree.",
+        f"Typicality is the share of real {many} that are less typical by the most sceptical of several judges that "
+        "were fitted to the data. It is an estimate: where judges differ, the range is told. Other notions of "
+        "plausibility exist and may disagree.",
         f"Plausible does not mean possible, affordable or fair for this {one}. Only the constraints listed above were "
         "kept.",
         "The list is not complete. The search had a budget, and other counterfactuals may exist; where none was found, "
