@@ -36,6 +36,7 @@ _BY_NAME = {
     "max_changed": "only so many features may change",
     "min_plausibility": "counterfactuals are as plausible as was asked",
     "allow_real_rows": "rows of the data are not handed out",
+    "relations": "what all rows of the data keep is kept",
 }
 
 

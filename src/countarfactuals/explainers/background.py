@@ -19,6 +19,7 @@ from countarfactuals.explainers.veil import Veil
 from countarfactuals.objectives import Gower, canonical
 from countarfactuals.plausibility import Plausibility
 from countarfactuals.prediction import Goal, Predictor
+from countarfactuals.relations import Relation, discover
 from countarfactuals.schema import Column, Kind, Schema, free_name
 
 _GOALS_KEPT = 16
@@ -64,6 +65,11 @@ class Background:
     def veil(self) -> Veil:
         """The values that few rows have."""
         return Veil.of(self.schema, self.matrix)
+
+    @cached_property
+    def relations(self) -> tuple[Relation, ...]:
+        """What every row keeps and chance would break."""
+        return discover(self.schema, self.matrix)
 
     @cached_property
     def _narrow(self) -> dict[int, type[np.floating]]:

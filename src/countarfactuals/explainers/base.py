@@ -52,6 +52,7 @@ from countarfactuals.parameters import (
 from countarfactuals.plausibility import MEASURES, fit_plausibility
 from countarfactuals.plausibility.wording import judgement
 from countarfactuals.prediction import make_predictor, resolve
+from countarfactuals.relations import Relation
 from countarfactuals.schema import Schema, Values
 
 _TAKEN = {"validity", "proximity", "sparsity", "plausibility", "prediction"}  # names that results have already
@@ -300,7 +301,9 @@ class Explainer(BaseEstimator):
         Figures of the latter are in `background_.plausibility.summary()`.
         """
         background = self._fitted()
-        return "\n".join([background.schema.describe(), "", *judgement(background.plausibility.summary())])
+        kept = [f"In all rows {relation.describe(background.schema)}." for relation in background.relations]
+        said = judgement(background.plausibility.summary())
+        return "\n".join([background.schema.describe(), *(["", *kept] if kept else []), "", *said])
 
     # Explaining
 
@@ -386,9 +389,16 @@ class Explainer(BaseEstimator):
             cost=self._cost(x),
             least_typicality=float(self.min_plausibility),
             allow_real_rows=bool(self.allow_real_rows),
+            relations=self._relations(background, x),
             only_real_rows=not self._invents_rows(),
             only_real_cells=not self._invents_cells(),
         )
+
+    def _relations(self, background: Background, x: np.ndarray) -> tuple[Relation, ...]:
+        """What all rows of the data keep, as far as x does; nothing for methods that have a definition to keep."""
+        if not (self._learns_values() and self._invents_cells()):
+            return ()
+        return tuple(relation for relation in background.relations if not relation.broken(x[None])[0])
 
     def _cost(self, x: np.ndarray) -> Cost | None:
         """The method's own cost of being implausible, None for minus the forest's measure."""

@@ -34,6 +34,8 @@ def diagnose(problem: Problem) -> Diagnosis:
     counts = {name: int(broken.sum()) for name, broken in violated.items() if broken.any()}
     low = ~problem.is_plausible(rows)
     counts |= {"min_plausibility": int(low.sum())} if low.any() else {}
+    breaks = problem.breaks_relations(rows)
+    counts |= {"relations": int(breaks.sum())} if breaks.any() else {}
     if not problem.allow_real_rows:
         is_real = problem.background.is_real(rows)
         if problem.hides_rare:
@@ -81,6 +83,8 @@ def _looser(problem: Problem) -> dict[str, Problem]:
     looser = {name: replace(problem, limits=problem.limits.without(name)) for name in problem.limits.liftable}
     if problem.least_typicality > 0.0:
         looser["min_plausibility"] = replace(problem, least_typicality=0.0)
+    if problem.relations:
+        looser["relations"] = replace(problem, relations=())
     if not problem.allow_real_rows:
         looser["allow_real_rows"] = replace(problem, allow_real_rows=True)
     return looser

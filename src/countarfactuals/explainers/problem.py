@@ -20,6 +20,7 @@ from countarfactuals.exceptions import ModelError
 from countarfactuals.explainers.background import Background
 from countarfactuals.objectives import Gower, canonical, changed, sparsity
 from countarfactuals.prediction import Goal
+from countarfactuals.relations import Relation
 
 _GIVE_UP_AT = 0.9  # of the budget: what is left is spent on finding out why nothing was found
 
@@ -53,6 +54,7 @@ class Problem:
     cost : the method's own cost of being implausible; None for minus the forest's measure.
     least_typicality : share of real rows that must be less typical than a counterfactual.
     allow_real_rows : whether a row of the data may be handed out.
+    relations : between columns, which counterfactuals keep; x keeps them.
     only_real_rows : whether the method can find nothing but rows of the data.
     only_real_cells : whether it can give cells no values but those of such rows.
 
@@ -72,6 +74,7 @@ class Problem:
     cost: Cost | None = None
     least_typicality: float = 0.0
     allow_real_rows: bool = True
+    relations: tuple[Relation, ...] = ()
     only_real_rows: bool = False
     only_real_cells: bool = False
     _rows: list[np.ndarray] = field(default_factory=list, init=False)
@@ -137,7 +140,12 @@ class Problem:
     @property
     def _give_up_at(self) -> int:
         """After how many evaluations without success the rest is kept: to try what lifting a constraint would give."""
-        can_be_lifted = bool(self.limits.liftable) or self.least_typicality > 0.0 or not self.allow_real_rows
+        can_be_lifted = (
+            bool(self.limits.liftable)
+            or self.least_typicality > 0.0
+            or not self.allow_real_rows
+            or bool(self.relations)
+        )
         return math.ceil(_GIVE_UP_AT * self.budget) if can_be_lifted else self.budget
 
     def is_counterfactual(
@@ -157,14 +165,22 @@ class Problem:
         return self.background.plausibility.is_typical(rows, self.least_typicality, measure)
 
     def is_candidate(self, rows: np.ndarray) -> np.ndarray:
-        """Which rows differ from x, obey the constraints, and are no one's row if that was asked."""
+        """Which rows differ from x, obey the constraints, keep relations, and are no one's row if that was asked."""
         good = np.asarray(changed(rows, self.x).any(axis=1))
         good[good] = self.limits.hold(rows[good])
+        good[good] = ~self.breaks_relations(rows[good])
         if not self.allow_real_rows:
             good[good] = ~self.background.is_real(rows[good])
         if self.hides_rare:
             good[good] = ~self.tells_who(rows[good])
         return good
+
+    def breaks_relations(self, rows: np.ndarray) -> np.ndarray:
+        """Which rows break a relation that all rows of the data keep, and x too."""
+        broken = np.zeros(len(rows), np.bool_)
+        for relation in self.relations:
+            broken |= relation.broken(rows)
+        return broken
 
     def tells_who(self, rows: np.ndarray) -> np.ndarray:
         """Which rows have a value, other than x's own, that few rows of the data have."""

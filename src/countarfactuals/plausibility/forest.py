@@ -190,6 +190,9 @@ def row_medians(matrix):  # type: ignore[no-untyped-def]
         values = matrix[i]
         low, high = np.nextafter(values.min(), -math.inf), values.max()
         count = -1
+        if high == -math.inf:  # between infinite ones there is nothing to halve
+            medians[i] = high
+            continue
         for _ in range(_MOST_HALVINGS):
             middle = low + 0.5 * (high - low)
             count = _count_at_most(values, middle)

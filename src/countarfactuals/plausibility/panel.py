@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -174,7 +175,9 @@ class Plausibility:
     def is_typical(self, rows: np.ndarray, least: float, measure: np.ndarray | None = None) -> np.ndarray:
         """Which rows have a typicality of at least `least`; only those that the leader lets pass are judged further."""
         measure = self(rows) if measure is None else measure
-        bound = self._share_below(self._ranks(self.leader, measure))
+        # a part may say more than the mean of all, but not more than their number times as much
+        most = measure + math.log(_PARTS) if self.leader == MIXTURE else measure
+        bound = self._share_below(self._ranks(self.leader, most))
         # a training row may be judged better by models that have not seen it: no bound
         good = (bound >= least) | (self._places_of(rows) >= 0)
         if good.any():

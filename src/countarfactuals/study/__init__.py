@@ -13,10 +13,11 @@ design ─ cases ─ runner ─ counterfactuals.parquet ─ aggregate ─ per_in
 | `aggregate.py` | from candidates to tables |
 | `published.py` | the published results, in the same form |
 | `hypotheses.py` | the test of RQ2 |
+| `calibration.py` | how true typicality is |
 | `verdicts.py`, `findings.py` | who is ahead and who is level; the paper's findings and ours, held against the tables |
 | `surfaces.py`, `trade_off.py`, `sentences.py` | attainment surfaces; what plausibility costs; RQ1 in sentences |
 | `figures/` | the pictures |
-| `report.py`, `report_rq1.py`, `report_rq2.py`, `report_parts.py` | all of it as a page |
+| `report.py`, `report_rq1.py`, `report_rq2.py`, `report_claims.py`, `report_parts.py` | all of it as a page |
 | `command.py` | the command line |
 """
 

@@ -8,7 +8,7 @@
 | number | of non-dominated rows: the same | by the paper, on average |
 | arf_fastest | seconds: ARF against the other methods that search | by the paper, on average |
 | mocarf_faster | seconds: MOCARF against MOCCTREE | by the paper, with more than two features |
-| rq2 | correlations to the true density: the forest against Gower, p < 0.001 | by the paper, over all |
+| rq2 | correlations to the true density: the learned measure against Gower, p < 0.001 | by the paper, over all |
 | rq2_pooled | the same over candidates of all methods together | no |
 | ahead | plausible hypervolume: the best of ARF and MOCARF against the best published method | no |
 
@@ -63,9 +63,9 @@ CLAIMS = {
     "MOCCTREE).",
     "mocarf_faster": "MOCARF is faster than MOCCTREE with more than two features, counting MOCCTREE's trees but not "
     "the forest, as published.",
-    "rq2": "The forest's plausibility follows the true density more closely than Gower's (RQ2).",
-    "rq2_pooled": "The forest's plausibility follows it more closely on each data set, over the candidates of all "
-    "methods together.",
+    "rq2": "The learned measure of plausibility follows the true density more closely than Gower's (RQ2).",
+    "rq2_pooled": "The learned measure follows it more closely on each data set, over the candidates of all methods "
+    "together.",
     "ahead": "The best of ARF and MOCARF has a plausible hypervolume above every published method.",
 }
 REQUIRED: dict[str, tuple[str, tuple[str, ...] | None]] = {  # by whom, and on which data sets; None for each
@@ -301,7 +301,7 @@ def rq2(instances: pd.DataFrame) -> Comparison:
 
 
 def _judge_rq2(test: Comparison) -> Judged:
-    numbers = f"forest {test.median_first:.2f}, Gower {test.median_second:.2f}, p = {test.p_value:.3g}"
+    numbers = f"learned {test.median_first:.2f}, Gower {test.median_second:.2f}, p = {test.p_value:.3g}"
     return Judged(HOLDS if test.p_value < LARGEST_P else FAILS, f"{numbers}, {test.n_pairs} pairs")
 
 
@@ -310,7 +310,7 @@ def _rq2_pooled(pooled: pd.DataFrame) -> Iterator[Finding]:
         pair = (float(some["spearman_arf"].median()), float(some["spearman_gower"].median()))
         if not any(map(math.isnan, pair)):
             form = form_for(pair, CORRELATION)
-            numbers = f"forest {form.format(pair[0])}, Gower {form.format(pair[1])}"
+            numbers = f"learned {form.format(pair[0])}, Gower {form.format(pair[1])}"
             yield _finding("rq2_pooled", str(name), Judged(verdict(*pair, CORRELATION), numbers))
 
 

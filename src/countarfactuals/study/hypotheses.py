@@ -1,10 +1,11 @@
-"""RQ2: does the forest's plausibility follow the true density more closely than the distance to real rows does?
+"""RQ2: does the learned measure of plausibility follow the true density more closely than the distance to real rows?
 
 1. Pairs are the two Spearman correlations of one explanation. Pairs with an undefined correlation are dropped.
-2. One-sided Wilcoxon signed rank test of a higher correlation of the forest. Pairs without a difference are dropped,
-   ties share their ranks, and the p-value comes from the normal approximation with continuity correction.
+2. One-sided Wilcoxon signed rank test of a higher correlation of the learned measure. Pairs without a difference are
+   dropped, ties share their ranks, and the p-value comes from the normal approximation with continuity correction.
 3. The test takes pairs as independent. Those of the paper are not: the methods share each instance, and all pairs of a
-   data set share its forest. So the report also tests the pairs of pooled candidates, of which each instance has one.
+   data set share what was fitted to it. So the report also tests the pairs of pooled candidates, of which each
+   instance has one.
 """
 
 from __future__ import annotations

@@ -5,14 +5,16 @@
 | `score`, `validity` | the black box's score, and its distance to the wanted range: 0, as only valid rows are kept |
 | `distance` | Gower distance to x; proximity is 1 − distance |
 | `n_changed`, `share_changed` | number and share of features that differ from x; sparsity is 1 − share |
-| `arf_plausibility` | the forest's measure: the log density, or the median of the trees' log densities |
+| `arf_plausibility` | the learned measure (`Plausibility`): the forest's, or a Gaussian mixture's where that leads |
 | `gower_plausibility` | minus the Gower distance to the nearest real row |
 | `log_density` | the true log density |
 | `own_cost` | what the method itself minimises for plausibility |
 | `nondominated` | whether no other candidate of it beats c in `distance`, `share_changed` and `own_cost` |
+| `typicality` | what is claimed: the share of real rows that are less typical; NaN where c is dominated |
 
-The own cost is minus the forest's measure for ARF, MOCARF and WhatIf, the distance to the nearest real row for MOC and
-MOCCTREE, and the autoencoder's error for NICE. After the measures stand the features, levels as numbers.
+The own cost is minus the learned measure for ARF, MOCARF and WhatIf, the distance to the nearest real row for MOC and
+MOCCTREE, and the autoencoder's error for NICE. Claims are made by several judges, which would cost too much for all
+candidates. After the measures stand the features, levels as numbers.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import pandas as pd
 from countarfactuals.explainers import Explainer
 from countarfactuals.explainers.nice import NICEExplainer
 from countarfactuals.objectives import changed, nondominated
+from countarfactuals.plausibility import Plausibility
 from countarfactuals.study.candidates import Explanation
 from countarfactuals.study.cases import Case
 
@@ -38,6 +41,7 @@ MEASURES = (
     "log_density",
     "own_cost",
     "nondominated",
+    "typicality",
 )
 
 
@@ -51,6 +55,7 @@ def measured(case: Case, explainer: Explainer, explanation: Explanation) -> pd.D
     if isinstance(explainer, NICEExplainer) and len(rows):
         objectives[:, 2] = explainer.reconstruction_error(rows)
     features = background.schema.decode(rows)
+    best = nondominated(objectives[:, :3])
     columns = {
         "score": scores[:, 0],
         "validity": problem.goal.distance(scores),
@@ -61,6 +66,15 @@ def measured(case: Case, explainer: Explainer, explanation: Explanation) -> pd.D
         "gower_plausibility": -background.gower.around(problem.x, background.matrix).nearest(rows, 1)[:, 0],
         "log_density": case.process.log_density(features) if len(rows) else np.empty(0),
         "own_cost": objectives[:, 2],
-        "nondominated": nondominated(objectives[:, :3]),
+        "nondominated": best,
+        "typicality": _claimed(background.plausibility, rows, best),
     }
     return pd.concat([pd.DataFrame(columns), features.astype(float).reset_index(drop=True)], axis=1)
+
+
+def _claimed(plausibility: Plausibility, rows: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """The typicality that is claimed of the best rows, NaN for the others."""
+    claimed = np.full(len(rows), np.nan)
+    if best.any():
+        claimed[best] = plausibility.typicality(rows[best])
+    return claimed

@@ -2,7 +2,7 @@
 
 1. What was run, and how many of the required findings hold.
 2. RQ1 and RQ2 with tables and figures (`report_rq1`, `report_rq2`); wherever the data folder has published results,
-   they stand beside.
+   they stand beside. Then whether typicality holds (`report_claims`).
 3. Which statements of the paper are checked, the data, seconds, and how all of it was made, with what differs from the
    published study.
 """
@@ -20,7 +20,8 @@ from countarfactuals.counterfactuals.wording import joined
 from countarfactuals.report.page import bullets, cell, counted, facts, page, paragraph, section, text
 from countarfactuals.study.design import method_name
 from countarfactuals.study.findings import CLAIMS, NOBODY, PAPER, STUDY, Finding, count, told_required
-from countarfactuals.study.report_parts import image, number, signed, wide_table
+from countarfactuals.study.report_claims import claims_section
+from countarfactuals.study.report_parts import image, number, signed, told_measures, wide_table
 from countarfactuals.study.report_rq1 import rq1_section
 from countarfactuals.study.report_rq2 import rq2_section
 from countarfactuals.study.store import replace
@@ -75,6 +76,7 @@ def to_html(tables: Tables, images: Mapping[str, Path]) -> str:
         section("findings", "Which findings hold?", *_findings(findings, tables.design.sets)),
         section("rq1", "RQ1: Are the counterfactuals more plausible, and at what cost?", *rq1_section(tables, images)),
         section("rq2", "RQ2: Which measure follows the true density?", *rq2_section(tables, images)),
+        section("claims", "Do claims hold? Typicality and the true density", *claims_section(tables, images)),
         section("fits", "Seconds of fitting", *_fits(tables.fits)),
         section("details", "The numbers behind the findings", *_details(findings)),
         section("statements", "Which statements of the paper’s results are checked?", _statements()),
@@ -196,10 +198,11 @@ def _statements() -> str:
 
 def _fits(fits: pd.DataFrame) -> list[str]:
     words = (
-        "The forest is fitted once per data set and shared by all methods; no seconds of explanations contain it. "
-        "Seconds in findings, tables and box plots contain what a method fits on its own, MOCCTREE’s trees and NICE’s "
-        "autoencoder, as the published ones do: each explanation is charged with the whole fit, although it is made "
-        "once per data set. The column “explaining alone” leaves these fits out. All is on one thread."
+        "The forest and, with this package’s own settings, other judges of plausibility are fitted once per data set "
+        "and shared by all methods; no seconds of explanations contain them. Seconds in findings, tables and box plots "
+        "contain what a method fits on its own, MOCCTREE’s trees and NICE’s autoencoder, as the published ones do: "
+        "each explanation is charged with the whole fit, although it is made once per data set. The column “explaining "
+        "alone” leaves these fits out. All is on one thread."
     )
     kinds = list(dict.fromkeys(fits["fitted"]))
     table = fits.pivot_table(index="dataset", columns="fitted", values="seconds", sort=False)
@@ -222,6 +225,7 @@ def _made(tables: Tables) -> list[str]:
         ("preset", design.preset),
         ("seed", str(design.seed)),
         ("forest", f"{forest.n_estimators} trees, rows per leaf: {forest.min_samples_leaf}"),
+        *([("learned measure of plausibility", told_measures(tables.measures))] if tables.measures else []),
         ("evaluations", f"at most {design.max_evaluations:,} per explanation"),
         ("candidates", f"{len(tables.candidates):,} valid and distinct, in counterfactuals.parquet"),
         ("version", " and then ".join(map(str, tables.versions))),
@@ -244,7 +248,7 @@ def _notes(tables: Tables) -> list[str]:
         "NICE's non-dominated set is that by the autoencoder's error, as in the paper's text.",
         "WhatIf, the nearest real rows with the wanted prediction, is no part of the paper.",
         "Published seconds were taken on other machines.",
-        "In the tables’ files, arf_plausibility and spearman_arf are those of the forest’s measure, for every method.",
+        "In the tables’ files, arf_plausibility and spearman_arf are those of the learned measure, for every method.",
         "One seed was run. Verdicts whose numbers are close may turn with another.",
     ]
     if len(tables.versions) > 1:

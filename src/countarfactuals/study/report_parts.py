@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from countarfactuals.counterfactuals.wording import joined
 from countarfactuals.report.page import plain_table, text
 
 _WIDE = 5  # columns that a narrow screen does not show at once
@@ -25,6 +26,9 @@ _CAPTIONS = {
     "correlations": "Spearman correlations of both measures of plausibility to the true density: over all explanations "
     "(left; broken lines are medians), and medians per data set, once over the candidates of each explanation and once "
     "over those of all methods together, pooled (right).",
+    "calibration": "What is claimed and what is true: across the share of real rows that are said to be less typical, "
+    "up the share whose true density is lower. Dots are non-dominated counterfactuals, lines join the means within "
+    "tenths of what is claimed. On the dotted diagonal claims are true, below it they are too high.",
 }
 
 
@@ -36,6 +40,18 @@ def number(value: float | None, form: str) -> str:
 def signed(words: str) -> str:
     """Words with real minus signs before numbers, which stay with their names; exponents stay as they are."""
     return re.sub(r"(?<=[A-Za-z]) (?=−?\d)", "\u00a0", re.sub(r"(?<![\w.])-(?=\d)", "−", words))
+
+
+def told_measures(measures: Mapping[str, str]) -> str:
+    """What the learned measure of plausibility is, by data set.
+
+    >>> told_measures({"one": "log density", "two": "log density of a Gaussian mixture", "three": "log density"})
+    'log density (one and three); log density of a Gaussian mixture (two)'
+    """
+    places: dict[str, list[str]] = {}
+    for name, measure in measures.items():
+        places.setdefault(measure, []).append(name)
+    return "; ".join(f"{measure} ({joined(names)})" for measure, names in places.items())
 
 
 def wide_table(caption: str, heads: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]]) -> str:

@@ -1,6 +1,7 @@
 """The report's section on RQ2: the tests, two tables of correlations, and their figure.
 
-"Forest" is the measure of plausibility throughout, "ARF" the method.
+"Learned" is the measure of plausibility that is fitted to the data, the forest's or that of a Gaussian mixture where
+this leads (`Plausibility.name`); "ARF" is the method.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import pandas as pd
 from countarfactuals.report.page import cell, counted, paragraph, text
 from countarfactuals.study.design import method_name
 from countarfactuals.study.findings import rq2
-from countarfactuals.study.report_parts import image, number, wide_table
+from countarfactuals.study.report_parts import image, number, told_measures, wide_table
 
 if TYPE_CHECKING:
     from countarfactuals.study.study import Tables
 
-_SIDES = {"spearman_arf": "forest", "spearman_gower": "Gower"}
+_SIDES = {"spearman_arf": "learned", "spearman_gower": "Gower"}
 
 
 def rq2_section(tables: Tables, images: Mapping[str, Path]) -> list[str]:
@@ -34,9 +35,10 @@ def _per_explanation(tables: Tables) -> str:
     test = rq2(tables.per_instance)
     words = (
         "Over all methods and data sets the median correlation to the true density is "
-        f"<em>{test.median_first:.2f}</em> for the forest’s plausibility and <em>{test.median_second:.2f}</em> for "
-        f"Gower’s. A one-sided Wilcoxon signed rank test of {counted(test.n_pairs, ('pair', 'pairs'))}, one per "
-        f"explanation, has p = {test.p_value:.3g}"
+        f"<em>{test.median_first:.2f}</em> for the learned measure of plausibility and "
+        f"<em>{test.median_second:.2f}</em> for Gower’s, the distance to the nearest real row. A one-sided Wilcoxon "
+        f"signed rank test of {counted(test.n_pairs, ('pair', 'pairs'))}, one per explanation, "
+        f"has p = {test.p_value:.3g}"
     )
     words += f"; {test.n_dropped} with an undefined correlation were dropped." if test.n_dropped else "."
     if tables.published is not None:
@@ -45,21 +47,22 @@ def _per_explanation(tables: Tables) -> str:
             f" By the published correlations on these data sets: {before.median_first:.2f} against "
             f"{before.median_second:.2f}, p = {before.p_value:.3g}, {before.n_pairs} pairs."
         )
-    return words
+    told = told_measures(tables.measures)
+    return words + (f" The learned measure is: {text(told)}." if told else "")
 
 
 def _pooled(tables: Tables) -> str:
     test = rq2(tables.pooled)
     words = (
         "These pairs are not independent: the methods explain the same instances, and all pairs of a data set share "
-        "its forest. The test takes them as independent, so its p-value says more than it should. "
+        "what was fitted to it. The test takes them as independent, so its p-value says more than it should. "
     )
     if test.n_pairs == 0:
         return words
     return words + (
         f"Over the candidates of all methods together there is one pair per instance: {test.median_first:.2f} against "
         f"{test.median_second:.2f}, p = {test.p_value:.3g}, {counted(test.n_pairs, ('pair', 'pairs'))}. Those of a "
-        "data set still share its forest."
+        "data set still share what was fitted to it."
     )
 
 
@@ -90,7 +93,7 @@ def _by_method(tables: Tables) -> str:
         mine = known[known["method"] == method]
         some = [*(mine[mine["dataset"] == name] for name in tables.design.sets), mine]
         rows.append([text(method_name(method)), *(cell(" / ".join(_medians(one)), "number") for one in some)])
-    return wide_table("Median Spearman correlation per method and data set: forest / Gower", heads, rows)
+    return wide_table("Median Spearman correlation per method and data set: learned / Gower", heads, rows)
 
 
 def _medians(table: pd.DataFrame) -> list[str]:

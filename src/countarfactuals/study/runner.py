@@ -1,6 +1,7 @@
 """The jobs of a study, in one process or several.
 
-1. Per data set one job generates the data if that is asked, fits the forest that all methods share, and stores it.
+1. Per data set one job generates the data if that is asked, fits what all methods share (the forest and, where they
+   are asked, other judges of plausibility), and stores it.
 2. Per data set and method one job reads them, fits what the method needs besides, and explains the instances one by
    one. Each explanation is written when it is made. What is there already is not made again.
 3. The widest data sets and the dearest methods come first, so that no process idles at the end.
@@ -73,7 +74,7 @@ def _known(design: Design, store: Store) -> Iterator[tuple[Pair, float]]:
 
 
 def prepare(design: Design, store: Store, name: str) -> None:
-    """Generate the data if need be, and fit the forest that all methods share."""
+    """Generate the data if need be, and fit the forest and the judges that all methods share."""
     if design.data is None:
         generate_case(store.data, name, seed=design.seed, n_rows=design.n_rows, n_instances=design.n_instances)
     if store.forest_record(name).exists():
@@ -87,12 +88,14 @@ def prepare(design: Design, store: Store, name: str) -> None:
         explainer.fit(case.X)
         seconds = time.perf_counter() - started
     explainer.save(store.forest(name))
-    forest = explainer.background_.plausibility.forest
+    plausibility = explainer.background_.plausibility
+    forest = plausibility.forest
     record = {
         "seconds": seconds,
         "trees": forest.forest_.n_trees,
         "min_samples_leaf": int(forest.min_samples_leaf_),
         "accuracies": list(forest.accuracies_),
+        "measure": plausibility.name,
     }
     write_json(store.forest_record(name), record)
 
@@ -191,7 +194,7 @@ def _explain_there(design: Design, store: Store, name: str, method: str) -> None
 
 
 def fit_seconds(design: Design, store: Store) -> list[dict[str, Any]]:
-    """Seconds of every fit: the shared forest, and what methods fit on their own."""
+    """Seconds of every fit: the forest and the judges that all share, and what methods fit on their own."""
     rows: list[dict[str, Any]] = []
     for name in design.sets:
         record = read_json(store.forest_record(name))
@@ -201,3 +204,9 @@ def fit_seconds(design: Design, store: Store) -> list[dict[str, Any]]:
                 seconds = read_json(store.fit_record(name, method))["seconds"]
                 rows.append({"dataset": name, "method": method, "fitted": what, "seconds": seconds})
     return rows
+
+
+def measure_names(design: Design, store: Store) -> dict[str, str]:
+    """What the learned measure of plausibility is on each data set; earlier versions did not record it."""
+    records = {name: read_json(store.forest_record(name)) for name in design.sets}
+    return {name: record["measure"] for name, record in records.items() if "measure" in record}

@@ -104,15 +104,15 @@ def attained(trade_off: pd.DataFrame) -> str:
 
 
 def run_time(summary: pd.DataFrame, fits: pd.DataFrame) -> str:
-    """Seconds of an explanation, and of the forest."""
+    """Seconds of an explanation, and of what all share."""
     methods = [method for method in _METHODS if method in set(summary["method"])]
     seconds = averages(summary, "seconds_with_own_fit", methods)
     told = [f"{method_name(str(method))} {value:.2g} s" for method, value in seconds.items()]
-    forest = fits.loc[fits["fitted"] == "forest", "seconds"]
+    shared = fits.loc[fits["fitted"] == "forest", "seconds"]
     return (
         f"Run time: on average over data sets an explanation took {joined(told)} in the median, with what the method "
-        f"fits on its own. The forest, which all share, took {forest.min():.2g} to {forest.max():.2g} s once per data "
-        "set and is not counted."
+        f"fits on its own. What all share, the forest and any other judges of plausibility, took {shared.min():.2g} to "
+        f"{shared.max():.2g} s once per data set and is not counted."
     )
 
 

@@ -2,7 +2,7 @@
 
 OUT/design.json                              what is studied; a study is only resumed with the same
 OUT/data/<set>/…                             generated data, in the published layout
-OUT/work/<set>/forest.npz, forest.json       the forest that all methods share, and its seconds
+OUT/work/<set>/forest.npz, forest.json       what all methods share, the forest and other judges, and its seconds
 OUT/work/<set>/<method>/fit.json             seconds of what the method fits on its own
 OUT/work/<set>/<method>/<instance>.parquet   candidates of one explanation, its seconds in the metadata
 OUT/environment.json                         every environment that worked on the study, the first one first
@@ -33,8 +33,11 @@ from countarfactuals.study.design import METHODS
 
 _META = b"countarfactuals.study"
 DESIGN, ENVIRONMENT, REPORT, CANDIDATES = "design.json", "environment.json", "report.html", "counterfactuals.parquet"
-TABLES = ("per_instance", "summary", "pooled_correlations", "fit_seconds", "trade_off", "findings")
-FIGURES = ("boxes", "attainment_distance", "attainment_changed", "correlations", *(f"pairs_{s}" for s in PAPER_SETS))
+TABLES = ("per_instance", "summary", "pooled_correlations", "fit_seconds", "trade_off", "calibration", "findings")
+FIGURES = (
+    *("boxes", "attainment_distance", "attainment_changed", "correlations", "calibration"),
+    *(f"pairs_{name}" for name in PAPER_SETS),
+)
 
 
 def replace(path: Path, write: Callable[[Path], Any]) -> None:

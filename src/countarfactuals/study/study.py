@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,12 +22,13 @@ import pandas as pd
 
 from countarfactuals.parameters import check_n_jobs
 from countarfactuals.study import aggregate
+from countarfactuals.study.calibration import calibration, claims
 from countarfactuals.study.cases import Case, checksum, load_case, needed
 from countarfactuals.study.design import Design
 from countarfactuals.study.findings import Finding, check_findings
-from countarfactuals.study.measures import KEYS
+from countarfactuals.study.measures import KEYS, MEASURES
 from countarfactuals.study.published import Published, read_published
-from countarfactuals.study.runner import case_of, every_explanation, fit_seconds, run_jobs
+from countarfactuals.study.runner import case_of, every_explanation, fit_seconds, measure_names, run_jobs
 from countarfactuals.study.store import CANDIDATES, REPORT, Store, read_meta, read_parquet, write_csv, write_parquet
 from countarfactuals.study.trade_off import trade_off
 
@@ -49,6 +51,7 @@ class Tables:
     fits: pd.DataFrame
     published: Published | None
     versions: tuple[str | None, ...] = ()  # of this package, by which the study was made
+    measures: Mapping[str, str] = field(default_factory=dict)  # what the learned measure is, where that was recorded
 
     @property
     def n_features(self) -> dict[str, int]:
@@ -63,6 +66,14 @@ class Tables:
     def trade_off(self) -> pd.DataFrame:
         """What plausibility costs, see `study.trade_off`."""
         return trade_off(self.candidates, self.per_instance, self.n_features)
+
+    def claims(self) -> pd.DataFrame:
+        """What is claimed of each non-dominated row, and what is true, see `study.calibration`."""
+        return claims(self.candidates, {name: case.real_log_density for name, case in self.cases.items()})
+
+    def calibration(self) -> pd.DataFrame:
+        """How true the claims of each method are."""
+        return calibration(self.claims())
 
 
 def run_study(
@@ -135,6 +146,7 @@ def collect(design: Design, store: Store) -> Tables:
         fits,
         published,
         _versions(store.environments()),
+        measure_names(design, store),
     )
 
 
@@ -145,9 +157,14 @@ def _told(meta: dict[str, Any], own_fit: float) -> dict[str, Any]:
 
 
 def _together(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    """One frame of all; sets with fewer features have none in the others' columns."""
+    """One frame of all; sets with fewer features have none in the others' columns.
+
+    A measure that an earlier version did not know is NaN in its files: what is finished stays.
+    """
     whole = [part for part in parts if len(part)] or parts[:1]
-    columns = max((list(part.columns) for part in parts), key=len)
+    known = [*KEYS, *MEASURES]
+    features = max(([name for name in part if name not in known] for part in parts), key=len)
+    columns = [*known, *features]
     return pd.concat([part.reindex(columns=columns) for part in whole], ignore_index=True)
 
 
@@ -160,6 +177,7 @@ def write_tables(tables: Tables, out: Path) -> None:
         "pooled_correlations": tables.pooled,
         "fit_seconds": tables.fits,
         "trade_off": tables.trade_off(),
+        "calibration": tables.calibration(),
         "findings": pd.DataFrame([finding.to_dict() for finding in tables.findings()]),
     }
     for name, table in every.items():

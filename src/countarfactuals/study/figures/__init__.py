@@ -5,6 +5,7 @@
 | `boxes` | every measure of RQ1, per method and data set |
 | `attainment_distance`, `attainment_changed` | median attainment surfaces: density against distance, against changes |
 | `correlations` | RQ2: how closely both measures of plausibility follow the true density |
+| `calibration` | typicality as it is claimed against the truth, where something is claimed |
 | `pairs_<set>` | the data and the rows that were explained |
 
 Colours are those of `plotting.style`, the same for a method everywhere.
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from countarfactuals.study.figures.attainment import draw_attainment
 from countarfactuals.study.figures.boxes import draw_boxes
+from countarfactuals.study.figures.calibration import draw_calibration
 from countarfactuals.study.figures.correlations import draw_correlations
 from countarfactuals.study.figures.pairs import draw_pairs
 from countarfactuals.study.store import replace
@@ -48,5 +50,7 @@ def _every(tables: Tables) -> Iterator[tuple[str, Figure]]:
     yield "attainment_distance", draw_attainment(tables.candidates, tables.per_instance, "distance")
     yield "attainment_changed", draw_attainment(tables.candidates, tables.per_instance, "share_changed")
     yield "correlations", draw_correlations(tables.per_instance, tables.pooled)
+    if (figure := draw_calibration(tables.claims())) is not None:
+        yield "calibration", figure
     for name, case in tables.cases.items():
         yield f"pairs_{name}", draw_pairs(case)

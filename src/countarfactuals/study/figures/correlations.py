@@ -1,4 +1,4 @@
-"""RQ2: how closely the forest's measure and Gower's follow the true density.
+"""RQ2: how closely the learned measure and Gower's follow the true density.
 
 1. Left, as in the paper's repository: the density of the Spearman correlations over all explanations, a kernel estimate
    reflected at −1 and 1, beyond which there is nothing. Broken lines are medians.
@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from countarfactuals.plotting import style
 
-_SIDES = {"spearman_arf": ("forest", style.BLACK, "o"), "spearman_gower": ("Gower", "#9A7B00", "s")}
+_SIDES = {"spearman_arf": ("learned", style.BLACK, "o"), "spearman_gower": ("Gower", "#9A7B00", "s")}
 _GRID = np.linspace(-1.0, 1.0, 401)
 
 
