@@ -92,7 +92,7 @@ def test_correlations_are_drawn_without_any() -> None:
     assert [text.get_text() for text in figure.axes[0].texts] == ["no pair is defined"]
     whole = draw_correlations(instances.assign(spearman_gower=0.25), instances)
     assert [text.get_text() for text in whole.axes[0].get_legend().get_texts()] == [
-        "forest, median 0.50",
+        "learned, median 0.50",
         "Gower, median 0.25",
     ]
 

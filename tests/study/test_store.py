@@ -123,7 +123,16 @@ def unfinished(path: str) -> str:
 def test_sweep_removes_only_what_is_unfinished(tmp_path: Path) -> None:
     ours = [
         *(unfinished(f"{name}") for name in ("design.json", "summary.csv", "report.html", "counterfactuals.parquet")),
-        *map(unfinished, ("trade_off.csv", "figures/boxes.png", "figures/pairs_bn_20.pdf")),
+        *map(
+            unfinished,
+            (
+                "trade_off.csv",
+                "calibration.csv",
+                "figures/calibration.png",
+                "figures/boxes.png",
+                "figures/pairs_bn_20.pdf",
+            ),
+        ),
         *(f"{unfinished('data/bn_5')}/data.csv", f"{unfinished('data/cassini')}/sub/file"),
         *map(unfinished, ("work/bn_5/forest.json", "work/bn_5/forest.npz", "work/bn_5/arf/fit.json")),
         *map(unfinished, ("work/two_sines/mocctree/001.parquet", "work/bn_5/nice/1000.parquet")),

@@ -13,6 +13,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -23,9 +24,12 @@ pytest.importorskip("matplotlib")
 
 from countarfactuals.cli import main
 from countarfactuals.exceptions import MissingDependencyError, StorageError
+from countarfactuals.explainers import ARFExplainer
+from countarfactuals.report.page import text
 from countarfactuals.study import Design, cases, run_study
 from countarfactuals.study.findings import told_required
-from countarfactuals.study.store import FIGURES, TABLES
+from countarfactuals.study.report_claims import claim_sentences
+from countarfactuals.study.store import FIGURES, TABLES, read_meta, read_parquet, write_parquet
 from countarfactuals.study.study import Tables
 
 DESIGN = Design(
@@ -51,12 +55,19 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, Path]:
 
 def same_tables(one: Path, other: Path) -> None:
     """Byte for byte, apart from seconds."""
-    for name in ("counterfactuals.parquet", "pooled_correlations.csv", "design.json"):
+    for name in ("counterfactuals.parquet", "pooled_correlations.csv", "calibration.csv", "design.json"):
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
     for name in ("per_instance.csv", "summary.csv", "fit_seconds.csv"):
         tables = [pd.read_csv(place / name, dtype=str) for place in (one, other)]
         texts = [table[[c for c in table if not c.startswith("seconds")]].to_csv() for table in tables]
         assert texts[0] == texts[1], name
+
+
+def as_in(X: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """The features of candidates, whose levels are written as numbers."""
+    levels = [name for name in X if isinstance(X[name].dtype, pd.CategoricalDtype)]
+    whole = rows[list(X)].astype(dict.fromkeys(levels, int)).astype(dict.fromkeys(levels, str))
+    return whole.astype(X.dtypes)
 
 
 def explained(out: Path) -> list[Path]:
@@ -68,9 +79,10 @@ def test_all_files_are_there(whole: tuple[Tables, Path]) -> None:
     names = {path.name for path in out.iterdir()}
     assert names >= {
         *("counterfactuals.parquet", "per_instance.csv", "summary.csv", "fit_seconds.csv", "environment.json"),
-        *("report.html", "findings.csv", "pooled_correlations.csv"),
+        *("report.html", "findings.csv", "pooled_correlations.csv", "calibration.csv"),
     }
-    figures = ("boxes", "attainment_distance", "attainment_changed", "correlations", "pairs_cassini", "pairs_bn_5")
+    figures = ["boxes", "attainment_distance", "attainment_changed", "correlations", "calibration"]
+    figures += ["pairs_cassini", "pairs_bn_5"]
     for figure in figures:
         assert (out / "figures" / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
         assert (out / "figures" / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
@@ -111,7 +123,7 @@ def test_tables_tell_what_candidates_say(whole: tuple[Tables, Path]) -> None:
 def test_the_report_is_self_contained_and_has_the_numbers(whole: tuple[Tables, Path]) -> None:
     tables, out = whole
     html = (out / "report.html").read_text(encoding="utf-8")
-    assert html.count("<img ") == 6
+    assert html.count("<img ") == 7
     assert not re.findall(r"(?:src|href)=\"(?!data:)", html)
     line = tables.summary.set_index(["dataset", "method"]).loc[("bn_5", "moc")]
     assert f"{line['plausible_hypervolume']:.3f}" in html
@@ -131,6 +143,39 @@ def test_the_report_tells_seconds_with_own_fits(whole: tuple[Tables, Path]) -> N
     cells = [f'<td class="number">{line[name]:.3g}</td>' for name in ("seconds_with_own_fit", "seconds")]
     assert "".join(cells) in (out / "report.html").read_text(encoding="utf-8")
     assert line["n_evaluated"] < 120
+
+
+def test_claims_are_those_of_the_judges_and_are_reported(whole: tuple[Tables, Path]) -> None:
+    tables, out = whole
+    candidates = pd.read_parquet(out / "counterfactuals.parquet")
+    np.testing.assert_array_equal(candidates["typicality"].notna(), candidates["nondominated"])
+    for name, case in tables.cases.items():
+        background = ARFExplainer.load(out / "work" / name / "forest.npz", case.model).background_
+        best = candidates[(candidates["dataset"] == name) & candidates["nondominated"]]
+        rows = background.schema.encode(as_in(case.X, best))
+        np.testing.assert_allclose(best["typicality"], background.plausibility.typicality(rows), atol=1e-12)
+        assert tables.measures[name] == background.plausibility.name
+    table = pd.read_csv(out / "calibration.csv")
+    assert table["n_rows"].sum() == candidates["nondominated"].sum()
+    html = (out / "report.html").read_text(encoding="utf-8")
+    assert "Do claims hold?" in html
+    assert all(text(sentence) in html for sentence in claim_sentences(table))
+
+
+def test_explanations_of_an_earlier_version_stay_without_claims(whole: tuple[Tables, Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(whole[1], out)
+    for path in explained(out):
+        write_parquet(path, read_parquet(path).drop(columns="typicality"), read_meta(path))
+    for record in out.glob("work/*/forest.json"):
+        known = json.loads(record.read_text())
+        record.write_text(json.dumps({name: value for name, value in known.items() if name != "measure"}))
+    tables = run_study(DESIGN, out, resume=True, quiet=True)
+    assert (len(tables.calibration()), tables.measures) == (0, {})
+    html = (out / "report.html").read_text(encoding="utf-8")
+    assert "Nothing is claimed in this run" in html
+    assert html.count("<img ") == 6
+    assert (out / "summary.csv").read_bytes() == (whole[1] / "summary.csv").read_bytes()
 
 
 def test_another_version_is_told_and_the_first_is_kept(
@@ -208,6 +253,7 @@ def test_resuming_what_is_finished_changes_nothing(whole: tuple[Tables, Path], t
         "findings.csv",
         "fit_seconds.csv",
         "trade_off.csv",
+        "calibration.csv",
         "counterfactuals.parquet",
     ):
         assert (out / name).read_bytes() == (whole[1] / name).read_bytes()

@@ -57,11 +57,12 @@ def _panel(ax: Axes, some: pd.DataFrame, methods: list[str]) -> None:
     ax.plot([0.0, 1.0], [0.0, 1.0], color=style.GREY, linewidth=0.8, linestyle=":", zorder=1.0)
     for method in methods:
         mine = some[some["method"] == method]
+        if mine.empty:
+            continue
         claimed, true = mine["claimed"].to_numpy(), mine["true"].to_numpy()
         colour = style.method_colour(method)
         ax.scatter(claimed, true, s=7.0, marker=_LINES[method][1], color=colour, alpha=0.18, linewidths=0, zorder=1.5)
-        if len(mine):
-            ax.add_line(_line(method, *binned(claimed, true)))
+        ax.add_line(_line(method, *binned(claimed, true)))
     ax.set(xlim=(-_EDGE, 1.0 + _EDGE), ylim=(-_EDGE, 1.0 + _EDGE), aspect="equal")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks([0.0, 0.5, 1.0])
