@@ -270,8 +270,9 @@ class AdversarialRandomForest(BaseEstimator):
 
     def _warn_if_distinguishable(self) -> None:
         last = self.accuracies_[-1]
-        # the first round's accuracy is against independent columns and says nothing of this density
-        if self.n_rounds_ > 1 and last > _HIGH_ACCURACY and last > 0.5 + self.delta:
+        # the first round's accuracy is against independent columns and says nothing of this density; nor do later ones
+        # where leaves are dependent, as they are against independent draws from leaves
+        if self.dependence_ is None and self.n_rounds_ > 1 and last > _HIGH_ACCURACY and last > 0.5 + self.delta:
             warnings.warn(
                 f"A forest still tells the data from what this density produces with accuracy {last:.2f} (0.5 would be "
                 "ideal): the density misses structure. More rows, a smaller min_samples_leaf, max_features=None, a "

@@ -140,12 +140,8 @@ class Problem:
     @property
     def _give_up_at(self) -> int:
         """After how many evaluations without success the rest is kept: to try what lifting a constraint would give."""
-        can_be_lifted = (
-            bool(self.limits.liftable)
-            or self.least_typicality > 0.0
-            or not self.allow_real_rows
-            or bool(self.relations)
-        )
+        can_be_lifted = bool(self.limits.liftable or self.relations) or self.least_typicality > 0.0
+        can_be_lifted = can_be_lifted or not self.allow_real_rows
         return math.ceil(_GIVE_UP_AT * self.budget) if can_be_lifted else self.budget
 
     def is_counterfactual(

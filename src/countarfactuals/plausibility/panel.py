@@ -168,6 +168,13 @@ class Plausibility:
         """Share of held-out real rows whose least rank is lower."""
         return np.searchsorted(self._least_ranks, least, side="left") / max(len(self._least_ranks), 1)
 
+    def overall(self, rows: np.ndarray) -> np.ndarray:
+        """One number per row, larger is more plausible, by all who are seated; of a judge alone its measure."""
+        if len(self.voices) == 1:
+            return self(rows)
+        words, _ = self._words(rows, np.full(len(rows), -1))
+        return np.asarray(np.min([self._ranks(voice, said).mean(axis=0) for voice, said in words.items()], axis=0))
+
     def typicality(self, rows: np.ndarray) -> np.ndarray:
         """Share of real rows that are less typical than each row."""
         return self.claims(rows).typicality
