@@ -5,14 +5,14 @@
 | `score`, `validity` | the black box's score, and its distance to the wanted range: 0, as only valid rows are kept |
 | `distance` | Gower distance to x; proximity is 1 − distance |
 | `n_changed`, `share_changed` | number and share of features that differ from x; sparsity is 1 − share |
-| `arf_plausibility` | the learned measure (`Plausibility`): the forest's, or a Gaussian mixture's where that leads |
+| `arf_plausibility` | the learned plausibility, by all judges that are seated (`Plausibility.overall`) |
 | `gower_plausibility` | minus the Gower distance to the nearest real row |
 | `log_density` | the true log density |
 | `own_cost` | what the method itself minimises for plausibility |
 | `nondominated` | whether no other candidate of it beats c in `distance`, `share_changed` and `own_cost` |
 | `typicality` | what is claimed: the share of real rows that are less typical; NaN where c is dominated |
 
-The own cost is minus the learned measure for ARF, MOCARF and WhatIf, the distance to the nearest real row for MOC and
+The own cost is minus the leader's measure for ARF, MOCARF and WhatIf, the distance to the nearest real row for MOC and
 MOCCTREE, and the autoencoder's error for NICE. Claims are made by several judges, which would cost too much for all
 candidates. After the measures stand the features, levels as numbers.
 """
@@ -62,7 +62,7 @@ def measured(case: Case, explainer: Explainer, explanation: Explanation) -> pd.D
         "distance": objectives[:, 0],
         "n_changed": changed(rows, problem.x).sum(axis=1).astype(np.int64),
         "share_changed": objectives[:, 1],
-        "arf_plausibility": background.plausibility(rows) if len(rows) else np.empty(0),
+        "arf_plausibility": background.plausibility.overall(rows) if len(rows) else np.empty(0),
         "gower_plausibility": -background.gower.around(problem.x, background.matrix).nearest(rows, 1)[:, 0],
         "log_density": case.process.log_density(features) if len(rows) else np.empty(0),
         "own_cost": objectives[:, 2],
