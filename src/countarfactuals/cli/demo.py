@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     print(chosen)
     print(f"\nIn words:\n\n{_in_words(chosen)}")
 
-    _heading("3  How true is the plausibility?")
+    _heading("3  How true is that?")
     _truth(loan, chosen)
 
     _heading("4  A report")
@@ -105,15 +105,15 @@ def _in_words(result: Counterfactuals) -> str:
 
 
 def _truth(loan: Dataset, result: Counterfactuals) -> None:
-    """How plausible the counterfactuals are by the forest, and by the process that made the data."""
+    """How typical the counterfactuals are as we tell it, and by the process that made the data."""
     real = loan.process.log_density(loan.X)
     if not len(result):
         return
     for number, log_density in enumerate(loan.process.log_density(result.to_frame())):
-        forest, truth = share_text(float(result.typicality[number])), share_text(float((real < log_density).mean()))
+        told, truth = share_text(float(result.typicality[number])), share_text(float((real < log_density).mean()))
         print(
-            f"counterfactual {number}: by the forest more plausible than {forest} of real applicants, by the true "
-            f"process than {truth}"
+            f"counterfactual {number}: we say that {told} of real applicants are less typical, the true process says "
+            f"{truth}"
         )
 
 
