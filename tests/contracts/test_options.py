@@ -81,11 +81,24 @@ def test_min_plausibility(method: Method, least: float):
 
 @every_method
 def test_more_plausible_is_more_typical(method: Method):
+    """By the forest alone; a real row is the exception, which a forest judges that has not seen it."""
+    alone = fit(method.name, measure="median")
+    for result in alone.explain_many(X.head(4)):
+        judge = alone.background_.plausibility
+        rows = judge.forest.schema_.select(range(X.shape[1])).encode(result.to_frame())[~result.is_real_row]
+        order = np.argsort(judge(rows), kind="stable")
+        assert (np.diff(result.typicality[~result.is_real_row][order]) >= 0).all()
+
+
+@every_method
+def test_typicality_is_what_all_judges_claim(method: Method):
     for result in fitted(method.name).explain_many(X.head(4)):
         judge = fitted(method.name).background_.plausibility
         rows = judge.forest.schema_.select(range(X.shape[1])).encode(result.to_frame())
-        order = np.argsort(judge(rows), kind="stable")
-        assert (np.diff(result.typicality[order]) >= 0).all()
+        claims = judge.claims(rows)
+        np.testing.assert_array_equal(result.typicality, claims.typicality)
+        np.testing.assert_array_equal(result.typicality_range, np.column_stack([claims.low, claims.high]))
+        assert list(result.objectors) == [judge.voices[k] for k in claims.objector]
         np.testing.assert_allclose(result.log_density, judge.log_density(rows), rtol=1e-12)
         if result.measure == judge.name:
             np.testing.assert_allclose(result.objectives["plausibility"], -judge(rows), rtol=1e-12)

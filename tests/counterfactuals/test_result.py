@@ -14,7 +14,7 @@ from countarfactuals.schema import Schema
 from .examples import loans, result
 
 ADDED = ["P(good)", "prediction", "validity", "proximity", "sparsity", "plausibility", "log_density"]
-ADDED += ["density_cost", "typicality", "is_real_row"]
+ADDED += ["density_cost", "typicality", "typicality_low", "typicality_high", "is_real_row"]
 
 
 def test_rows_count_and_an_empty_result_is_false() -> None:

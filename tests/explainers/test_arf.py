@@ -230,7 +230,7 @@ def judged(explainer: ARFExplainer, x: pd.DataFrame) -> tuple[float, float]:
     rows, scores = problem.ledger()
     valid = problem.is_counterfactual(rows, scores)
     values = problem.objectives(rows[valid])
-    values[:, 2] = 1.0 - problem.background.plausibility.typicality(-values[:, 2])
+    values[:, 2] = 1.0 - problem.background.plausibility.rank(-values[:, 2])
     return valid.mean(), moocore.hypervolume(values, ref=np.ones(3)) if len(values) else 0.0
 
 

@@ -117,11 +117,10 @@ def test_of_first_rows_those_that_are_plausible_enough_are_kept_and_all_if_none_
     real = explainer().background_.matrix[:40]
     torn = real.copy()
     torn[:, 1] = -3.0 * np.sign(torn[:, 0])  # b is never like this
-    measure = problem.background.plausibility
-    least = np.quantile(measure.real, 0.3)
-    is_plausible = measure(real) > least + 1e-9
+    plausibility = problem.background.plausibility
+    is_plausible = plausibility.typicality(real) >= 0.3
     assert 10 < is_plausible.sum() < 40
-    assert (measure(torn) < least).all()
+    assert (plausibility.typicality(torn) < 0.3).all()
     kept = candidates(problem, np.concatenate([torn, real]))
     np.testing.assert_array_equal(kept, real[is_plausible])
     np.testing.assert_array_equal(candidates(problem, torn), torn)

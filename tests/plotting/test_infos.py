@@ -163,16 +163,18 @@ def test_pareto_points():
     assert (info.x_typicality, info.n_unknown) == (0.45, 1)
 
 
-def test_the_strip_shows_the_measure_that_typicality_comes_from():
+def test_the_strip_shows_the_measure_of_the_leader():
     _, found = explained()
     plausibility = explainer().background_.plausibility
     info = density_strip_info(found, explainer())
     assert info.real.tolist() == plausibility.real.tolist()
-    for value, share in zip([info.x, *info.rows], [found.x_typicality, *found.typicality], strict=True):
-        assert np.mean(info.real < value) == share
+    measures = plausibility(np.concatenate([found.x[None], found.rows]))
+    np.testing.assert_array_equal([info.x, *info.rows], measures)
+    for value, share in zip(measures, plausibility.rank(measures), strict=True):
+        assert np.mean(info.real < value) == pytest.approx(share, abs=1e-12)
     assert info.typical == np.median(found.typicality)
     assert np.mean(info.real <= info.quartiles[1]) == pytest.approx(0.5, abs=0.02)
-    assert info.measure == "median of the trees' log densities"
+    assert info.measure == plausibility.name
 
 
 def test_what_lies_far_below_the_real_rows_is_counted_at_the_end():

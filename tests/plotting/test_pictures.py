@@ -248,8 +248,10 @@ def test_a_surface_holds_rows_and_labels():
     low, high = np.quantile(real, [0.02, 0.98], axis=0, method="nearest")
     low, high = np.minimum(low, used.min(axis=0)), np.maximum(high, used.max(axis=0))
     n_real = int(((real >= low) & (real <= high)).all(axis=1).sum())
+    n_off = int(np.delete(found.changed, pair, axis=1).any(axis=1).sum())
+    assert 0 < n_off < len(found)
     # real rows, counterfactuals that change other features too, those that do not, x
-    assert [len(one.get_offsets()) for one in points] == [n_real, len(found) - 1, 1, 1]
+    assert [len(one.get_offsets()) for one in points] == [n_real, n_off, len(found) - n_off, 1]
     assert "P(good)" in shown(ax)
 
 
