@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,11 @@ pytest.importorskip("xgboost")
 pytest.importorskip("networkx")
 
 from countarfactuals.evaluation import evaluate
+from countarfactuals.explainers import ARFExplainer
 from countarfactuals.study.candidates import explain, share_background
 from countarfactuals.study.cases import CUT, Case, generate_case, load_case
 from countarfactuals.study.design import METHODS, Design
-from countarfactuals.study.measures import measured
+from countarfactuals.study.measures import measure_name, measured
 
 DESIGN = Design(preset="default", max_evaluations=150, n_estimators=8)
 
@@ -27,13 +29,15 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
 
 
 @pytest.fixture(scope="module")
-def shared(case: Case) -> object:
-    return DESIGN.explainer("arf", case.model, case.n_features).fit(case.X)
+def shared(case: Case) -> ARFExplainer:
+    explainer = DESIGN.explainer("arf", case.model, case.n_features)
+    assert isinstance(explainer, ARFExplainer)
+    return explainer.fit(case.X)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.filterwarnings("ignore::countarfactuals.exceptions.DensityWarning")
-def test_every_method(case: Case, shared: object, method: str) -> None:
+def test_every_method(case: Case, shared: ARFExplainer, method: str) -> None:
     explainer = DESIGN.explainer(method, case.model, case.n_features)
     share_background(explainer, shared)
     x = case.instances.iloc[[0]]
@@ -57,11 +61,13 @@ def test_every_method(case: Case, shared: object, method: str) -> None:
     for name in case.X:
         is_level = case.X[name].dtype == "category"
         typed[name] = features[name].astype(int).astype(str).astype(case.X[name].dtype) if is_level else features[name]
-    judged = evaluate(typed, x, shared, target)  # type: ignore[arg-type]
+    judged = evaluate(typed, x, shared, target)
     np.testing.assert_allclose(frame["distance"], judged["proximity"])
     np.testing.assert_allclose(frame["share_changed"], judged["sparsity"])
     np.testing.assert_array_equal(frame["n_changed"], judged["n_changed"])
-    np.testing.assert_allclose(frame["arf_plausibility"], -judged["plausibility"])
+    plausibility = explainer.background_.plausibility
+    codes = explainer.background_.schema.encode(typed)
+    np.testing.assert_allclose(frame["arf_plausibility"], plausibility.overall(codes), atol=1e-12)
     np.testing.assert_allclose(frame["gower_plausibility"], -judged["nearest_distance"], atol=1e-12)
     np.testing.assert_allclose(frame["log_density"], case.process.log_density(typed))
 
@@ -75,7 +81,8 @@ def test_every_method(case: Case, shared: object, method: str) -> None:
     elif method == "nice":
         np.testing.assert_allclose(frame["own_cost"], explainer.reconstruction_error(case_codes(case, typed)))
     else:
-        np.testing.assert_allclose(frame["own_cost"], -frame["arf_plausibility"])
+        np.testing.assert_allclose(frame["own_cost"], judged["plausibility"])
+    np.testing.assert_allclose(frame["typicality"], np.where(best, judged["typicality"], np.nan))
     if method not in ("nice", "whatif"):
         assert best.sum() == len(result.rows)
 
@@ -103,3 +110,12 @@ def test_generated_data_is_read_like_the_published(case: Case, tmp_path: Path) -
     np.testing.assert_array_equal(again.X.astype(float), case.X.astype(float))
     generate_case(tmp_path / "other", "bn_5", seed=4, n_rows=400, n_instances=2)
     assert not np.array_equal(load_case(tmp_path / "other", "bn_5", 2).X.astype(float), case.X.astype(float))
+
+
+def test_the_measure_is_named_by_who_judges(shared: ARFExplainer) -> None:
+    plausibility = shared.background_.plausibility
+    alone = replace(plausibility, leader="forest", seats=("forest",))
+    assert measure_name(alone) == "median of the trees' log densities"
+    several = replace(plausibility, leader="mixture", seats=("mixture", "conditionals"))
+    told = "least rank among real rows, by a Gaussian mixture and each column given the others"
+    assert measure_name(several) == told

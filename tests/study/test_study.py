@@ -154,7 +154,7 @@ def test_claims_are_those_of_the_judges_and_are_reported(whole: tuple[Tables, Pa
         best = candidates[(candidates["dataset"] == name) & candidates["nondominated"]]
         rows = background.schema.encode(as_in(case.X, best))
         np.testing.assert_allclose(best["typicality"], background.plausibility.typicality(rows), atol=1e-12)
-        assert tables.measures[name] == background.plausibility.name
+        assert tables.measures[name] == background.plausibility.name  # the forest alone, as in the paper
     table = pd.read_csv(out / "calibration.csv")
     assert table["n_rows"].sum() == candidates["nondominated"].sum()
     html = (out / "report.html").read_text(encoding="utf-8")

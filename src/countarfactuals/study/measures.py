@@ -13,8 +13,8 @@
 | `typicality` | what is claimed: the share of real rows that are less typical; NaN where c is dominated |
 
 The own cost is minus the leader's measure for ARF, MOCARF and WhatIf, the distance to the nearest real row for MOC and
-MOCCTREE, and the autoencoder's error for NICE. Claims are made by several judges, which would cost too much for all
-candidates. After the measures stand the features, levels as numbers.
+MOCCTREE, and the autoencoder's error for NICE. Typicality is claimed of what is handed out, the non-dominated rows.
+After the measures stand the features, levels as numbers.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from countarfactuals.counterfactuals.wording import joined
 from countarfactuals.explainers import Explainer
 from countarfactuals.explainers.nice import NICEExplainer
 from countarfactuals.objectives import changed, nondominated
@@ -43,6 +44,7 @@ MEASURES = (
     "nondominated",
     "typicality",
 )
+_JUDGES = {"forest": "the forest", "mixture": "a Gaussian mixture", "conditionals": "each column given the others"}
 
 
 def measured(case: Case, explainer: Explainer, explanation: Explanation) -> pd.DataFrame:
@@ -78,3 +80,10 @@ def _claimed(plausibility: Plausibility, rows: np.ndarray, best: np.ndarray) -> 
     if best.any():
         claimed[best] = plausibility.typicality(rows[best])
     return claimed
+
+
+def measure_name(plausibility: Plausibility) -> str:
+    """What the learned plausibility is: a judge's own measure, or the least rank that any of several gives."""
+    if len(plausibility.voices) == 1:
+        return plausibility.name
+    return f"least rank among real rows, by {joined([_JUDGES[seat] for seat in plausibility.seats])}"

@@ -1,7 +1,7 @@
 """The report's section on RQ2: the tests, two tables of correlations, and their figure.
 
-"Learned" is the measure of plausibility that is fitted to the data, the forest's or that of a Gaussian mixture where
-this leads (`Plausibility.name`); "ARF" is the method.
+"Learned" is the plausibility by all judges that are fitted to the data and seated, the forest alone with the paper's
+settings (`measures.measure_name`); "ARF" is the method.
 """
 
 from __future__ import annotations

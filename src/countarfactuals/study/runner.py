@@ -27,7 +27,7 @@ from countarfactuals.explainers.many import THREADS
 from countarfactuals.study.candidates import explain, share_background
 from countarfactuals.study.cases import Case, generate_case, load_case
 from countarfactuals.study.design import Design
-from countarfactuals.study.measures import KEYS, measured
+from countarfactuals.study.measures import KEYS, measure_name, measured
 from countarfactuals.study.progress import Pair, Progress
 from countarfactuals.study.store import Store, read_json, read_meta, write_json, write_parquet
 
@@ -95,7 +95,7 @@ def prepare(design: Design, store: Store, name: str) -> None:
         "trees": forest.forest_.n_trees,
         "min_samples_leaf": int(forest.min_samples_leaf_),
         "accuracies": list(forest.accuracies_),
-        "measure": plausibility.name,
+        "measure": measure_name(plausibility),
     }
     write_json(store.forest_record(name), record)
 
@@ -207,6 +207,6 @@ def fit_seconds(design: Design, store: Store) -> list[dict[str, Any]]:
 
 
 def measure_names(design: Design, store: Store) -> dict[str, str]:
-    """What the learned measure of plausibility is on each data set; earlier versions did not record it."""
+    """What the learned plausibility is on each data set; earlier versions did not record it."""
     records = {name: read_json(store.forest_record(name)) for name in design.sets}
     return {name: record["measure"] for name, record in records.items() if "measure" in record}
