@@ -5,7 +5,7 @@ on each other three to eight if leaves are independent and dozens if they are no
 So a pilot decides:
 
 1. Draw up to 5,000 rows; four fifths train, one fifth is held out.
-2. Grow first-round forests of 50 trees (30 where leaves are dependent) with leaves of 8 rows and of the next smaller
+2. Grow first-round forests of 50 trees (40 where leaves are dependent) with leaves of 8 rows and of the next smaller
    and larger sizes on a ladder, fit their leaves, and go on in the direction in which the held-out mean log density
    rises.
 3. Leaves may be dependent: a size is worth what its leaves are worth with correlations as they are found, or without
@@ -35,7 +35,7 @@ LADDER = (3, 5, 8, 13, 21, 34, 55, 90)
 _LONG_LADDER = (*LADDER, 150, 250, 400)  # for leaves that need not be independent
 _FIRST = LADDER.index(8)
 _PILOT_ROWS, _PILOT_TREES, _HELD_OUT = 5_000, 50, 0.2
-_DEPENDENT_TREES = 30  # of a pilot whose leaves are correlated, which costs more and differs less from tree to tree
+_DEPENDENT_TREES = 40  # of a pilot whose leaves are correlated, which costs more and differs less from tree to tree
 _SHARE_DRAWN = 0.632
 _FEWEST_ROWS = 100  # below, a fifth of the rows says too little
 _GROWTH = 0.3

@@ -27,7 +27,7 @@ from countarfactuals.plausibility.cells import Cells
 from countarfactuals.plausibility.conditionals import Conditionals
 from countarfactuals.plausibility.forest import ForestJudge, sibling_of
 from countarfactuals.plausibility.mixture import Mixtures
-from countarfactuals.plausibility.seats import Skill, leader_of, mixed_rows, seated, skill
+from countarfactuals.plausibility.seats import Skill, leader_of, mixed_rows, seated, skill, sums_count
 from countarfactuals.schema import Schema
 
 FOREST, MIXTURE, CONDITIONALS, WORST_CELL = "forest", "mixture", "conditionals", "worst cell"
@@ -127,7 +127,8 @@ class Plausibility:
     @property
     def voices(self) -> tuple[str, ...]:
         """Whose ranks count: those who are seated, and the least plausible cell where cells are judged."""
-        return (*self.seats, WORST_CELL) if CONDITIONALS in self.seats else self.seats
+        heard = [seat for seat in self.seats if seat != CONDITIONALS or sums_count(self.skills, self.leader, seat)]
+        return (*heard, WORST_CELL) if CONDITIONALS in self.seats else tuple(heard)
 
     def claims(self, rows: np.ndarray) -> Claims:
         """What is told of rows; those of the training data are judged by models that have not seen them."""
@@ -136,7 +137,7 @@ class Plausibility:
         ranks = {voice: self._held_or(voice, self._ranks(voice, said), place) for voice, said in words.items()}
         means = np.array([rank.mean(axis=0) for rank in ranks.values()])
         typicality = self._share_below(means.min(axis=0))
-        every = np.concatenate([*(ranks[seat] for seat in self.seats), typicality[None]])
+        every = np.concatenate([*(ranks[voice] for voice in self.voices if voice != WORST_CELL), typicality[None]])
         return Claims(typicality, every.min(axis=0), every.max(axis=0), means.argmin(axis=0), cells)
 
     def _words(self, rows: np.ndarray, place: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -150,7 +151,8 @@ class Plausibility:
                 words[seat] = np.array([self._mixtures(rows, k) for k in range(_PARTS)])
             else:
                 log_p = np.array([self._conditionals.cell_log_p(rows, k) for k in range(_PARTS)])
-                words[seat] = log_p.sum(axis=2)
+                if seat in self.voices:
+                    words[seat] = log_p.sum(axis=2)
                 words[WORST_CELL] = np.array([self._cell_ranks(part).min(axis=1) for part in log_p])
                 mean = log_p.mean(axis=0)
                 mean[place >= 0] = self.held_cells[place[place >= 0]]

@@ -7,7 +7,9 @@ Judges of different kinds err in different places, and a search finds every erro
    held-out real rows from rows with mixed cells about as well as the best: the cells of a mixed row come from two real
    rows, at most half of them from the second. That is what a search makes, and it can be measured on any table.
    Likelihood alone would mislead: a density may fit real rows well and see nothing wrong with mixed ones.
-3. `Skill` keeps the figures: how often a judge prefers the real one of a real and a mixed row. Far: the second row is
+3. A judge that is no density counts dependence twice and marginals too little. Its cells are heard where it has a seat,
+   their sum only where it tells *near* mixed rows clearly better than the leader: there the leader is blind.
+4. `Skill` keeps the figures: how often a judge prefers the real one of a real and a mixed row. Far: the second row is
    any row. Near: it is one of the neighbours of the first, which is hard to tell for anyone.
 """
 
@@ -24,6 +26,7 @@ from countarfactuals.objectives import Gower
 _MIXED_ROWS = 500
 _NEAR = 50
 _AS_GOOD = 0.02  # share of pairs by which a judge may fall short of the best
+_CLEARLY = 0.03  # share of pairs by which one must be ahead
 
 
 class Skill(NamedTuple):
@@ -93,3 +96,8 @@ def seated(skills: Mapping[str, Skill], leader: str) -> tuple[str, ...]:
     best = max(skill.far for skill in skills.values())
     others = [name for name, skill in skills.items() if name != leader and skill.far >= best - _AS_GOOD]
     return (leader, *others)
+
+
+def sums_count(skills: Mapping[str, Skill], leader: str, judge: str) -> bool:
+    """Whether the sum of a judge's cells is a word of its own."""
+    return skills[judge].near >= skills[leader].near + _CLEARLY
