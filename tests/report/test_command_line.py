@@ -115,4 +115,6 @@ def test_the_demo_writes_shares_like_everything_else(capsys: pytest.CaptureFixtu
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 4
     for line in lines:
-        assert re.search(r"more plausible than \d+ % of real applicants, by the true process than [<>]?\d+ %$", line)
+        assert re.search(
+            r"we say that \d+ % of real applicants are less typical, the true process says [<>]?\d+ %$", line
+        )
