@@ -220,7 +220,7 @@ class ARFExplainer(Explainer):
             if len(pool) == 0:
                 continue
             measure, p_valid = plausibility.judge(pool, shares)
-            plausible = problem.is_plausible(pool, measure)
+            plausible = problem.is_plausible(pool)
             pool, p_valid = pool[plausible], p_valid[plausible]
             objectives = problem.objectives(pool, measure[plausible])
             n = math.ceil(problem.left / (_STAGES - stage))
@@ -229,9 +229,9 @@ class ARFExplainer(Explainer):
             else:
                 chosen = _choose(problem, objectives, p_valid**_CAUTION, values, n)
             pool, objectives = pool[chosen], objectives[chosen]
-            scores = problem.evaluate(pool, objectives)
+            scores = problem.evaluate(pool)
             tried.update(row.tobytes() for row in pool)
-            good = problem.is_counterfactual(pool, scores, objectives)
+            good = problem.is_counterfactual(pool, scores)
             found, values = np.concatenate([found, pool[good]]), np.concatenate([values, objectives[good]])
             best = nondominated(values)
             found, values = found[best], values[best]

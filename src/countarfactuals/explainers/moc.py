@@ -299,7 +299,7 @@ class _Evaluation:
         rows = rows[: problem.left]
         objectives = problem.objectives(rows) if len(rows) else np.empty((0, len(problem.objective_names)))
         try:
-            scores = problem.evaluate(rows, objectives)
+            scores = problem.evaluate(rows)
         except GiveUp:
             self.gave_up = True
             return np.empty((0, objectives.shape[1] + 1))

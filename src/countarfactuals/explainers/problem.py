@@ -104,8 +104,8 @@ class Problem:
         """Whether a search had to end for want of evaluations."""
         return self.n_evaluated >= (self.budget if self.found else self._give_up_at)
 
-    def evaluate(self, rows: np.ndarray, objectives: np.ndarray | None = None) -> np.ndarray:
-        """Scores of rows, of the first ones if the budget does not allow all; `objectives` if they are known.
+    def evaluate(self, rows: np.ndarray) -> np.ndarray:
+        """Scores of rows, of the first ones if the budget does not allow all.
 
         A row that the model was asked about before costs nothing.
         """
@@ -116,18 +116,18 @@ class Problem:
         if len(new) > max(self.left, 0):
             keys = keys[: new[max(self.left, 0)]]
             new = new[: max(self.left, 0)]
-        self._ask(rows[new], None if objectives is None else objectives[new])
+        self._ask(rows[new])
         return np.array([self._known[key] for key in keys]).reshape(len(keys), self.background.predictor.n_scores)
 
-    def _ask(self, rows: np.ndarray, objectives: np.ndarray | None) -> None:
+    def _ask(self, rows: np.ndarray) -> None:
         """Ask the model about new rows; give up where nothing was found and the rest of the budget is needed."""
         before = len(rows) if self.found else min(max(self._give_up_at - self.n_evaluated, 0), len(rows))
-        self._note(rows[:before], None if objectives is None else objectives[:before])
+        self._note(rows[:before])
         if not self.found and self.n_evaluated >= self._give_up_at:
             raise GiveUp
-        self._note(rows[before:], None if objectives is None else objectives[before:])
+        self._note(rows[before:])
 
-    def _note(self, rows: np.ndarray, objectives: np.ndarray | None) -> None:
+    def _note(self, rows: np.ndarray) -> None:
         if len(rows) == 0:
             return
         scores = self.background.predictor.scores(rows)
@@ -135,7 +135,7 @@ class Problem:
         self._scores.append(scores)
         self._known.update((row.tobytes(), score) for row, score in zip(canonical(rows), scores, strict=True))
         self.n_evaluated += len(rows)
-        self.found = self.found or bool(self.is_counterfactual(rows, scores, objectives).any())
+        self.found = self.found or bool(self.is_counterfactual(rows, scores).any())
 
     @property
     def _give_up_at(self) -> int:
@@ -144,21 +144,18 @@ class Problem:
         can_be_lifted = can_be_lifted or not self.allow_real_rows
         return math.ceil(_GIVE_UP_AT * self.budget) if can_be_lifted else self.budget
 
-    def is_counterfactual(
-        self, rows: np.ndarray, scores: np.ndarray, objectives: np.ndarray | None = None
-    ) -> np.ndarray:
+    def is_counterfactual(self, rows: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """Which rows have the outcome and are what was asked for."""
         good = self.goal.reached(scores)
         good[good] = self.is_candidate(rows[good])
-        measure = None if objectives is None or self.cost is not None else -objectives[good, 2]
-        good[good] = self.is_plausible(rows[good], measure)
+        good[good] = self.is_plausible(rows[good])
         return good
 
-    def is_plausible(self, rows: np.ndarray, measure: np.ndarray | None = None) -> np.ndarray:
-        """Which rows are as typical as was asked; their measure is computed if it is not known."""
+    def is_plausible(self, rows: np.ndarray) -> np.ndarray:
+        """Which rows are as typical as was asked."""
         if self.least_typicality == 0.0 or len(rows) == 0:
             return np.ones(len(rows), np.bool_)
-        return self.background.plausibility.is_typical(rows, self.least_typicality, measure)
+        return self.background.plausibility.is_typical(rows, self.least_typicality)
 
     def is_candidate(self, rows: np.ndarray) -> np.ndarray:
         """Which rows differ from x, obey the constraints, keep relations, and are no one's row if that was asked."""

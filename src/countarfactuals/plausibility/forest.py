@@ -4,14 +4,13 @@
 2. Each tree gives a log density of its own. The measure is their *median*: on generated networks it ranks rows far
    from the data more like the true density does than the log of their mean, which one tree that errs upwards decides.
    `measure="density"` is that mean, the paper's p̂.
-3. What is typical is told by real rows that the forest has not seen, as those it was fitted to look more plausible than
-   they are: a sibling forest is fitted to four fifths of the rows and judges the rest. Rows of the training data
-   themselves therefore get a typicality that is too high (on average .67 instead of .5 with 12 columns).
+3. What is typical is told by real rows that a forest has not seen, as those it was fitted to look more plausible than
+   they are: three small forests each lack a third of the rows (`ForestParts`).
 4. A missing cell has a probability where a present one has a density per unit: which of them is larger would be a
    question of units. So a gap also costs what a value of its column is worth on average, the entropy of the column by
    the forest. A gap of a column that had none in training counts as an average value, by the same cost. So does one
    of the values that repeat in a column of full precision.
-5. Levels of held-out rows that the sibling has not seen count as average ones, too: of a column with very many levels
+5. Levels of held-out rows that a part has not seen count as average ones, too: of a column with very many levels
    nearly all would be impossible, and every row of levels that the forest knows would seem typical.
 6. The same walk tells how likely a row is to have an outcome: its leaves know the share of real rows that do.
 """
@@ -19,14 +18,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
 from sklearn.base import clone
 
 from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.arf.archive import pack, unpack
 from countarfactuals.arf.density import log_density
 from countarfactuals.arf.evidence import FREE, POINT, Evidence
 from countarfactuals.arf.forest import Forest, some_trees
@@ -36,7 +38,7 @@ from countarfactuals.arf.walk import leaf_weights, tree_log_weights, tree_log_we
 from countarfactuals.arf.weigh import log_sum_columns
 
 MEASURES = {"median": "median of the trees' log densities", "density": "log density"}
-_HELD_OUT, _FEWEST_ROWS, _SIBLING_TREES = 0.2, 50, 30
+_TREES_OF_PARTS = 12
 _DEPENDENT_TREES = 30  # that are asked where leaves are dependent
 _BLOCK = 1024
 _MOST_HALVINGS = 24
@@ -243,39 +245,69 @@ def points(forest: AdversarialRandomForest, rows: np.ndarray) -> Evidence:
     return Evidence.points(padded, is_feature & (forest.leaves_.missing_of >= 0))
 
 
-def sibling_of(judge: ForestJudge, matrix: np.ndarray, rng: np.random.Generator) -> tuple[HeldOut, np.ndarray]:
-    """A judge like this one that was fitted to four fifths of the rows, and the positions of the others.
+class ForestParts:
+    """Small forests like one, each without a part of the rows: they tell how plausible rows look that were not seen."""
 
-    `matrix` holds all columns of the forest. Where rows are too few, the judge itself and all rows.
-    """
-    forest, n_features = judge.forest, judge.n_features
-    if len(matrix) < _FEWEST_ROWS:
-        return HeldOut(judge, matrix[:, :n_features]), np.arange(len(matrix))
-    held_out, seen = np.split(rng.permutation(len(matrix)), [round(_HELD_OUT * len(matrix))])
-    sibling = clone(forest).set_params(
-        n_estimators=min(_SIBLING_TREES, forest.n_estimators),
-        min_samples_leaf=forest.min_samples_leaf_,
-        dependence=forest.dependence_,
-        random_state=int(rng.integers(2**32)),
-    )
-    sibling.fit_encoded(forest.schema_, matrix[seen], quiet=True)  # the forest itself has warned already
-    return HeldOut(ForestJudge(sibling, n_features, judge.measure), matrix[seen, :n_features]), np.sort(held_out)
+    name = "forest"
 
+    def __init__(self, judges: tuple[ForestJudge, ...], matrix: np.ndarray, part_of: np.ndarray) -> None:
+        self.judges = judges
+        self._matrix = matrix
+        self._part_of = part_of
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """A forest that has seen only some rows, and these rows."""
+    @classmethod
+    def fit(cls, judge: ForestJudge, full: np.ndarray, part_of: np.ndarray, rng: np.random.Generator) -> Self:
+        """Fitted to rows with all columns of the judge's forest; the k-th does not see rows with `part_of` k."""
+        forest = judge.forest
+        judges = []
+        for k, seed in enumerate(rng.integers(2**32, size=int(part_of.max()) + 1).tolist()):
+            part = clone(forest).set_params(
+                n_estimators=min(_TREES_OF_PARTS, forest.n_estimators),
+                min_samples_leaf=forest.min_samples_leaf_,
+                dependence=forest.dependence_,
+                random_state=seed,
+            )
+            part.fit_encoded(forest.schema_, full[part_of != k], quiet=True)  # the forest itself has warned already
+            judges.append(ForestJudge(part, judge.n_features, judge.measure))
+        return cls(tuple(judges), full[:, : judge.n_features], part_of)
 
-    judge: ForestJudge
-    seen: np.ndarray
+    def __call__(self, rows: np.ndarray, part: int) -> np.ndarray:
+        """The measure of rows by one part; levels new to it count as average ones."""
+        judge = self.judges[part]
+        seen = self._matrix[self._part_of != part]
+        parts = [judge.of_known_cells(some, _seen_levels(judge.forest, some, seen)) for some in _blocks(rows)]
+        return np.concatenate(parts)
 
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """The measure of rows that it may not have seen: levels new to it count as average ones."""
-        return self.judge.of_known_cells(rows, _seen_levels(self.judge.forest, rows, self.seen))
+    def log_density(self, rows: np.ndarray, part: int) -> np.ndarray:
+        """Log density of rows by one part."""
+        return self.judges[part].log_density(rows)
 
-    def log_density(self, rows: np.ndarray) -> np.ndarray:
-        """Log density of the same rows."""
-        return self.judge.log_density(rows)
+    def packed(self) -> tuple[list[dict[str, Any]], dict[str, np.ndarray]]:
+        """What JSON holds of each part, and the arrays."""
+        packed = [pack(judge.forest.forest_, judge.forest.leaves_) for judge in self.judges]
+        arrays = {f"{k}.{name}": array for k, (_, part) in enumerate(packed) for name, array in part.items()}
+        return [meta for meta, _ in packed], arrays
+
+    @classmethod
+    def unpacked(
+        cls,
+        metas: Sequence[Mapping[str, Any]],
+        arrays: Mapping[str, np.ndarray],
+        judge: ForestJudge,
+        matrix: np.ndarray,
+        part_of: np.ndarray,
+    ) -> Self:
+        """The inverse of `packed`; KeyError or ValueError for what does not fit together."""
+        judges = []
+        for k, meta in enumerate(metas):
+            own = {name.removeprefix(f"{k}."): array for name, array in arrays.items() if name.startswith(f"{k}.")}
+            trees, leaves = unpack(meta, own, len(judge.forest.schema_.columns))
+            part = clone(judge.forest)
+            part._set_fitted(
+                judge.forest.schema_, trees, leaves, (), judge.forest.min_samples_leaf_, judge.forest.dependence_
+            )
+            judges.append(ForestJudge(part, judge.n_features, judge.measure))
+        return cls(tuple(judges), matrix, part_of)
 
 
 def _seen_levels(forest: AdversarialRandomForest, rows: np.ndarray, seen: np.ndarray) -> np.ndarray:

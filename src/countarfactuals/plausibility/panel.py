@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +24,7 @@ import numpy as np
 from countarfactuals.objectives import Gower, canonical
 from countarfactuals.plausibility.cells import Cells
 from countarfactuals.plausibility.conditionals import Conditionals
-from countarfactuals.plausibility.forest import ForestJudge, sibling_of
+from countarfactuals.plausibility.forest import ForestJudge, ForestParts
 from countarfactuals.plausibility.mixture import Mixtures
 from countarfactuals.plausibility.seats import Skill, leader_of, mixed_rows, seated, skill, sums_count
 from countarfactuals.schema import Schema
@@ -56,6 +55,7 @@ class Plausibility:
     Parameters
     ----------
     forest_judge : the forest.
+    forest_parts : how it judges rows that it has not seen; None where it has no seat, or rows are too few.
     mixtures, conditionals : the other judges, None where they were not asked or have no seat.
     leader : who leads the search, "forest" or "mixture".
     seats : whose word counts for claims, the leader first.
@@ -67,6 +67,7 @@ class Plausibility:
     """
 
     forest_judge: ForestJudge
+    forest_parts: ForestParts | None
     mixtures: Mixtures | None
     conditionals: Conditionals | None
     leader: str
@@ -146,7 +147,12 @@ class Plausibility:
         cells = np.full(rows.shape, np.nan)
         for seat in self.seats:
             if seat == FOREST:
-                words[seat] = self.forest_judge(rows)[None]
+                parts = self.forest_parts
+                words[seat] = (
+                    self.forest_judge(rows)[None]
+                    if parts is None
+                    else np.array([parts(rows, k) for k in range(_PARTS)])
+                )
             elif seat == MIXTURE:
                 words[seat] = np.array([self._mixtures(rows, k) for k in range(_PARTS)])
             else:
@@ -181,17 +187,9 @@ class Plausibility:
         """Share of real rows that are less typical than each row."""
         return self.claims(rows).typicality
 
-    def is_typical(self, rows: np.ndarray, least: float, measure: np.ndarray | None = None) -> np.ndarray:
-        """Which rows have a typicality of at least `least`; only those that the leader lets pass are judged further."""
-        measure = self(rows) if measure is None else measure
-        # a part may say more than the mean of all, but not more than their number times as much
-        most = measure + math.log(_PARTS) if self.leader == MIXTURE else measure
-        bound = self._share_below(self._ranks(self.leader, most))
-        # a training row may be judged better by models that have not seen it: no bound
-        good = (bound >= least) | (self._places_of(rows) >= 0)
-        if good.any():
-            good[good] = self.typicality(rows[good]) >= least
-        return good
+    def is_typical(self, rows: np.ndarray, least: float) -> np.ndarray:
+        """Which rows have a typicality of at least `least`."""
+        return self.typicality(rows) >= least
 
     def summary(self) -> dict[str, Any]:
         """Who judges and how well, in JSON types: the figures of the best judge that has a seat come first."""
@@ -299,41 +297,42 @@ def fit_plausibility(
     """
     p = len(schema.columns)
     judge = ForestJudge(forest, p, measure or "median")
-    sibling_rng, *other_rngs = rng.spawn(5)
-    rows = np.sort(other_rngs[0].permutation(len(full))[:_MOST_ROWS])
+    rngs = rng.spawn(5)
+    rows = np.sort(rngs[0].permutation(len(full))[:_MOST_ROWS])
     matrix = np.ascontiguousarray(full[rows, :p])
-    sibling, unseen = sibling_of(judge, full[rows], sibling_rng)
-    held = {FOREST: np.full(len(rows), np.nan)}
-    held[FOREST][unseen] = sibling(matrix[unseen])
-    part_of = other_rngs[1].permutation(len(rows)) % _PARTS
-    alone = Plausibility(judge, None, None, FOREST, (FOREST,), held, np.empty((0, p)), part_of, {}, matrix)
-    if measure is not None or len(full) < _FEWEST_ROWS:
-        return alone
+    part_of = rngs[1].permutation(len(rows)) % _PARTS
+    if len(full) < _FEWEST_ROWS:  # a third of so few rows would tell nothing: they are judged as they were seen
+        return _forest_alone(judge, None, {FOREST: judge(matrix)}, part_of, matrix)
+    forest_parts = ForestParts.fit(judge, full[rows], part_of, rngs[2])
+    held = {FOREST: _held_out(forest_parts, matrix, part_of)}
+    if measure is not None:
+        return _forest_alone(judge, forest_parts, held, part_of, matrix)
     cells = Cells.of(schema, matrix)
-    mixtures = Mixtures.fit(cells, matrix, part_of, other_rngs[2])
-    conditionals = Conditionals.fit(cells, matrix, part_of, other_rngs[3]) if p >= _FEWEST_COLUMNS else None
-    if mixtures is None and conditionals is None:
-        return alone
-    mixed = mixed_rows(matrix, part_of, unseen, gower, rng)
-    log_densities = {FOREST: sibling.log_density(matrix[unseen])}
-    skills = {FOREST: skill(held[FOREST][mixed.base], log_densities[FOREST], sibling, mixed)}
+    mixtures = Mixtures.fit(cells, matrix, part_of, rngs[3])
+    conditionals = Conditionals.fit(cells, matrix, part_of, rngs[4]) if p >= _FEWEST_COLUMNS else None
+    mixed = mixed_rows(matrix, part_of, np.arange(len(matrix)), gower, rng)
+    of_base = part_of[mixed.base]
+
+    def skill_of(values: np.ndarray, judged: Any, log_density: Any = None) -> Skill:
+        log_densities = None if log_density is None else _held_out(log_density, matrix, part_of)
+        return skill(values[mixed.base], log_densities, _by_part(judged, of_base), mixed)
+
+    skills = {FOREST: skill_of(held[FOREST], forest_parts, forest_parts.log_density)}
     if mixtures is not None:
         held[MIXTURE] = _held_out(mixtures, matrix, part_of)
-        log_density = _held_out(mixtures.log_density, matrix[unseen], part_of[unseen])
-        skills[MIXTURE] = skill(held[MIXTURE][mixed.base], log_density, _by_part(mixtures, part_of[mixed.base]), mixed)
+        skills[MIXTURE] = skill_of(held[MIXTURE], mixtures, mixtures.log_density)
     held_cells = np.empty((0, p))
     if conditionals is not None:
         held_cells = _held_out(conditionals.cell_log_p, matrix, part_of)
         held[CONDITIONALS] = held_cells.sum(axis=1)
-
-        def summed(some: np.ndarray, part: int) -> np.ndarray:
-            return conditionals.cell_log_p(some, part).sum(axis=1)
-
-        skills[CONDITIONALS] = skill(held[CONDITIONALS][mixed.base], None, _by_part(summed, part_of[mixed.base]), mixed)
+        skills[CONDITIONALS] = skill_of(
+            held[CONDITIONALS], lambda some, part: conditionals.cell_log_p(some, part).sum(axis=1)
+        )
     leader = leader_of(skills)
     seats = seated(skills, leader)
     panel = Plausibility(
         judge,
+        forest_parts if FOREST in seats else None,
         mixtures if MIXTURE in seats else None,
         conditionals if CONDITIONALS in seats else None,
         leader,
@@ -349,6 +348,18 @@ def fit_plausibility(
     worst = panel._cell_ranks(held_cells).min(axis=1)
     object.__setattr__(panel, "held", {**panel.held, WORST_CELL: worst})
     return panel
+
+
+def _forest_alone(
+    judge: ForestJudge,
+    parts: ForestParts | None,
+    held: dict[str, np.ndarray],
+    part_of: np.ndarray,
+    matrix: np.ndarray,
+) -> Plausibility:
+    """A panel of one."""
+    nothing = np.empty((0, matrix.shape[1]))
+    return Plausibility(judge, parts, None, None, FOREST, (FOREST,), held, nothing, part_of, {}, matrix)
 
 
 def _held_out(judge: Any, matrix: np.ndarray, part_of: np.ndarray) -> np.ndarray:
