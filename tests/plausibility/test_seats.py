@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from countarfactuals.objectives import Gower
-from countarfactuals.plausibility.seats import Mixed, Skill, _preferred, leader_of, mixed_rows, seated, skill
+from countarfactuals.plausibility.seats import (
+    Mixed,
+    Skill,
+    _preferred,
+    leader_of,
+    mixed_rows,
+    seated,
+    skill,
+    sums_count,
+)
 
 from .tables import judged, read, sums, thirds
 
@@ -58,6 +67,12 @@ def test_seats_go_to_the_leader_and_to_all_who_are_about_as_good_as_the_best():
     worse = {**skills, "forest": Skill(1.0, 0.88, -5.0)}
     assert seated(worse, "mixture") == ("mixture", "conditionals")  # the leader stays, however bad
     assert seated({"forest": Skill(0.5, 0.5, -1.0)}, "forest") == ("forest",)
+
+
+def test_the_sum_of_cells_counts_only_where_the_leader_is_blind_to_near_rows():
+    skills = {"forest": Skill(0.5, 0.9, -5.0), "conditionals": Skill(0.54, 0.9, math.nan)}
+    assert sums_count(skills, "forest", "conditionals")
+    assert not sums_count({**skills, "forest": Skill(0.52, 0.9, -5.0)}, "forest", "conditionals")
 
 
 def test_a_bad_judge_gets_no_seat():
