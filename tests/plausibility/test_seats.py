@@ -56,7 +56,7 @@ def test_the_leader_is_the_density_that_knows_held_out_rows_best():
         "mixture": Skill(0.5, 0.6, -4.5),
         "conditionals": Skill(0.95, 0.99, math.nan),
     }
-    assert leader_of(skills) == "mixture"
+    assert leader_of(skills, "mixture") == "mixture"
     assert leader_of({**skills, "mixture": Skill(0.9, 0.9, -5.5)}) == "forest"
     assert leader_of({**skills, "forest": Skill(0.9, 0.9, -math.inf)}) == "mixture"
 

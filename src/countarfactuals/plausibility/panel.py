@@ -328,7 +328,7 @@ def fit_plausibility(
         skills[CONDITIONALS] = skill_of(
             held[CONDITIONALS], lambda some, part: conditionals.cell_log_p(some, part).sum(axis=1)
         )
-    leader = leader_of(skills)
+    leader = leader_of(skills, preferred=MIXTURE)
     seats = seated(skills, leader)
     panel = Plausibility(
         judge,

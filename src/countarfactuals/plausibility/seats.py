@@ -2,7 +2,9 @@
 
 Judges of different kinds err in different places, and a search finds every error of the one that leads it. So:
 
-1. *The leader* is the density with the largest mean log density of held-out real rows. It leads the search.
+1. *The leader* is the density with the largest mean log density of held-out real rows. It leads the search. Where the
+   mixture and the forest are level the mixture leads: on eight generated planes and two networks like that it gave .013
+   more plausible hypervolume in the middle, from −.008 to +.021.
 2. *A seat* among those whose word counts for what is told to a person goes to the leader and to every judge that tells
    held-out real rows from rows with mixed cells about as well as the best: the cells of a mixed row come from two real
    rows, at most half of them from the second. That is what a search makes, and it can be measured on any table.
@@ -26,6 +28,7 @@ from countarfactuals.objectives import Gower
 _MIXED_ROWS = 500
 _NEAR = 50
 _AS_GOOD = 0.02  # share of pairs by which a judge may fall short of the best
+_LEVEL = 0.05  # nats by which densities are level
 _CLEARLY = 0.03  # share of pairs by which one must be ahead
 
 
@@ -85,10 +88,10 @@ def _preferred(real: np.ndarray, mixed: np.ndarray) -> float:
     return float((ranks[:n].sum() - n * (n + 1) / 2.0) / (n * len(mixed)))
 
 
-def leader_of(skills: Mapping[str, Skill]) -> str:
-    """The density that knows held-out rows best."""
+def leader_of(skills: Mapping[str, Skill], preferred: str) -> str:
+    """The density that knows held-out rows best; of two that are level the preferred one."""
     densities = {name: skill.log_density for name, skill in skills.items() if not np.isnan(skill.log_density)}
-    return max(densities, key=lambda name: densities[name])
+    return max(densities, key=lambda name: densities[name] + _LEVEL * (name == preferred))
 
 
 def seated(skills: Mapping[str, Skill], leader: str) -> tuple[str, ...]:
