@@ -105,7 +105,6 @@ def test_the_cost_of_a_gap_changes_like_the_density_of_a_value(factor):
     np.testing.assert_array_equal(np.delete(other.entropy, 0), np.delete(one.entropy, 0))
 
 
-@pytest.mark.xfail(strict=True, reason="the entropy of few values does not know their step")
 @pytest.mark.parametrize("factor", [100.0, 0.01])
 def test_a_gap_among_few_values_costs_what_a_value_is_worth_in_any_unit(factor):
     """An atom on a grid has its probability per step: the cost of a gap must move along with the step."""

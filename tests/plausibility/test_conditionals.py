@@ -249,7 +249,6 @@ def test_many_levels_are_told_apart_by_their_frequency():
     np.testing.assert_array_equal(*by_level)
 
 
-@pytest.mark.xfail(raises=ZeroDivisionError, strict=True, reason="boost_number can not do without rows")
 @pytest.mark.parametrize("n_known", [1, 2])
 def test_a_number_that_hardly_any_row_has_is_no_obstacle(n_known):
     """All rows that have it may be of one part, whose models then have nothing to learn from."""

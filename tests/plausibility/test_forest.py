@@ -330,7 +330,6 @@ def test_rows_from_some_measure_on_have_a_typicality(real, share, value):
     np.testing.assert_array_equal(judge.is_typical(tested[:, None], share), judge.typicality(tested[:, None]) >= share)
 
 
-@pytest.mark.xfail(strict=True, reason="a row beyond all real ones ranks like the most typical of them")
 def test_typicality_counts_real_rows_below():
     judge = by_first_cell(np.array([-3.0, -2.0, -2.0, 0.0]))
     tested, expected = np.array([-9.0, -3.0, -2.5, -2.0, -1.0, 5.0]), [0, 0, 0.25, 0.25, 0.75, 1]

@@ -193,7 +193,6 @@ def test_the_partner_is_the_column_from_which_the_odd_one_follows():
     assert np.mean([partner == 1 for partner in found.panel.odd_partners(rows, 2)]) > 0.95
 
 
-@pytest.mark.xfail(strict=True, reason="the most surprising real cell ranks below what surprises more")
 def test_what_is_odder_ranks_lower():
     """Beyond all real cells too: the most surprising real one is not odder than what surprises more."""
     panel = of_sums().panel
@@ -206,7 +205,6 @@ def test_what_is_odder_ranks_lower():
     assert (np.diff(ranks) >= 0.0).all()
 
 
-@pytest.mark.xfail(strict=True, reason="real rows that hold the worst cell of some column have rank 0")
 def test_a_grossly_odd_cell_has_the_least_word_of_all():
     """However many columns there are: among real rows each has a worst cell, which must not hide it."""
     panel = of_sums().panel
@@ -375,7 +373,6 @@ def test_a_file_without_a_part_of_the_judges_is_refused(tmp_path, lost):
         ARFExplainer.load(tmp_path / "torn.npz", predict)
 
 
-@pytest.mark.xfail(strict=True, reason="fit_like compares the forest's measure only")
 def test_another_measure_than_the_fitted_one_is_not_taken_over():
     """The forest alone is not what judges of several kinds say."""
     from countarfactuals.exceptions import ParameterError

@@ -57,8 +57,21 @@ def test_the_leader_is_the_density_that_knows_held_out_rows_best():
         "conditionals": Skill(0.95, 0.99, math.nan),
     }
     assert leader_of(skills, "mixture") == "mixture"
-    assert leader_of({**skills, "mixture": Skill(0.9, 0.9, -5.5)}) == "forest"
-    assert leader_of({**skills, "forest": Skill(0.9, 0.9, -math.inf)}) == "mixture"
+    assert leader_of({**skills, "mixture": Skill(0.9, 0.9, -5.5)}, "mixture") == "forest"
+    assert leader_of({**skills, "forest": Skill(0.9, 0.9, -math.inf)}, "mixture") == "mixture"
+
+
+def test_of_level_densities_the_preferred_one_leads():
+    skills = {"forest": Skill(0.9, 0.9, -5.0), "mixture": Skill(0.9, 0.9, -5.04)}
+    assert leader_of(skills, "mixture") == "mixture"
+    assert leader_of(skills, "forest") == "forest"
+    assert leader_of({**skills, "mixture": Skill(0.9, 0.9, -5.06)}, "mixture") == "forest"
+
+
+def test_sums_of_cells_count_where_the_leader_is_blind_to_near_mixtures():
+    skills = {"mixture": Skill(0.60, 0.9, -5.0), "conditionals": Skill(0.62, 0.9, math.nan)}
+    assert not sums_count(skills, "mixture", "conditionals")
+    assert sums_count({**skills, "conditionals": Skill(0.64, 0.9, math.nan)}, "mixture", "conditionals")
 
 
 def test_seats_go_to_the_leader_and_to_all_who_are_about_as_good_as_the_best():

@@ -192,9 +192,10 @@ class Explainer(BaseEstimator):
                 "density is a fitted forest, but the other explainer has learned another one. Leave density out, or "
                 "call `fit`."
             )
-        if self.measure not in (None, background.plausibility.measure):
+        taught = None if background.plausibility.skills else background.plausibility.measure
+        if self.measure not in (None, taught):
             raise ParameterError(
-                f"The other explainer was fitted with measure={background.plausibility.measure!r}, this one asks for "
+                f"The other explainer was fitted with measure={taught!r}, this one asks for "
                 f"{self.measure!r}. Call `fit`."
             )
         self._set_fitted(background, other.seed_ if self.random_state is None else _as_seed(self.random_state))

@@ -43,6 +43,12 @@ class Trees(NamedTuple):
     start: np.ndarray  # float64 (K,)
 
 
+def nothing_learned(n_outputs: int, depth: int) -> Trees:
+    """A function that is 0 everywhere."""
+    none = np.zeros((0, depth), np.int16)
+    return Trees(none, none.copy(), np.zeros((0, 1 << depth, n_outputs)), np.zeros(n_outputs))
+
+
 @njit(nogil=True, cache=True)
 def _some(n, count, state):  # type: ignore[no-untyped-def]
     """`count` of the places 0 … n − 1 at random, all of them if there are no more, ascending."""

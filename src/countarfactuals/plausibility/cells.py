@@ -106,7 +106,8 @@ def _entropy(column: Column, values: np.ndarray) -> float:
         return 0.0
     if not _has_continuous_part(column):
         share = np.unique(known, return_counts=True)[1] / len(known)
-        return float(-(share * np.log(share)).sum())
+        width = column.step if column.is_number and column.step > 0 else 1.0  # an atom is spread over its step
+        return float(-(share * np.log(share)).sum() + math.log(width))
     width = np.diff(np.quantile(known, np.linspace(0.0, 1.0, _SPACINGS + 1)))
     least = max(column.step, 1e-6 * float(np.ptp(known)), 1e-12)
     return float(np.log(np.maximum(width, least) * _SPACINGS).mean())

@@ -22,9 +22,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numba import njit
 
-from countarfactuals.plausibility.boosting import Boosting, Trees, boost_levels, boost_number, outputs
+from countarfactuals.plausibility.boosting import Boosting, Trees, boost_levels, boost_number, nothing_learned, outputs
 from countarfactuals.plausibility.cells import Cells
 
+_FEWEST_ROWS = 5  # with a number that can be learned from
 _TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE = 30, 4, 0.3, 0.15, 3.0, 0.5
 _MOST_COLUMNS = 12  # that a tree may ask about
 _MOST_CODES = 32  # of a number, besides missing
@@ -284,6 +285,9 @@ def _fit_part(cells: Cells, coding: Coding, table: _Table, is_seen: np.ndarray, 
     numbers, states = [], []
     for place, j in enumerate(cells.numbers.tolist()):
         rows = table.rows(seen[~np.isnan(table.numbers[seen, place])])
+        if len(rows.states) < _FEWEST_ROWS:
+            numbers.append(nothing_learned(2, _DEPTH))
+            continue
         z = (rows.numbers[:, place] - coding.centre[j]) / coding.scale[j]
         offset = _linear(rows.terms, slope)[:, place]
         others = np.delete(np.arange(p), j)

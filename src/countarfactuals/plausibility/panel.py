@@ -234,7 +234,8 @@ class Plausibility:
         spread = max(float(held[n // 2] - held[0]), 1e-12)
         with np.errstate(invalid="ignore"):
             below = np.exp(np.maximum((words - held[0]) / spread, -700.0)) / (n + 1.0)
-        rank = np.where(words < held[0], below, rank)
+            above = 1.0 - np.exp(np.maximum((held[-1] - words) / spread, -700.0)) / (n + 1.0)
+        rank = np.where(words < held[0], below, np.where(words > held[-1], above, rank))
         # most real rows have some cell that is a little odd: only what few of them have is an objection
         return np.minimum(rank / _OBJECTION, 1.0) if voice == WORST_CELL else rank
 
@@ -254,7 +255,7 @@ class Plausibility:
         ranks = np.empty(log_p.shape)
         for j in range(log_p.shape[1]):
             held = self._sorted_cells[:, j]
-            ranks[:, j] = np.searchsorted(held, log_p[:, j], side="left") / max(len(held), 1)
+            ranks[:, j] = (np.searchsorted(held, log_p[:, j], side="left") + 1.0) / (len(held) + 1.0)
             # beyond all of them, how far still matters to the least plausible cell
             far = log_p[:, j] < held[0]
             ranks[far, j] = np.exp(np.maximum(log_p[far, j] - held[0], -700.0)) / (len(held) + 1.0)
