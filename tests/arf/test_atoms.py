@@ -41,7 +41,7 @@ def loans(n: int = 800) -> pd.DataFrame:
 
 @cache
 def schema() -> Schema:
-    inferred = Schema.infer(loans())
+    inferred = Schema.infer(loans(), values=None)
     known = {
         "debt": {"atoms": (0.0,), "low": 0.0},
         "term": {"atoms": (36.0, 60.0), "values": (36.0, 60.0)},
@@ -201,7 +201,7 @@ def test_files_keep_values(dependence, tmp_path):
 
 
 def test_schemas_without_values_are_plain():
-    layout = Layout.of(Schema.infer(loans()))
+    layout = Layout.of(Schema.infer(loans(), values=None))
     plain = Values.plain(layout.step)
     for name in Values._fields:
         np.testing.assert_array_equal(getattr(layout.values, name), getattr(plain, name))
