@@ -240,10 +240,10 @@ def test_axes_are_labelled_and_hold_what_they_should():
 
 def test_a_surface_holds_rows_and_labels():
     _, found = explained("numeric")
-    ax = plotting.plot_surface(found, explainer("numeric"), features=("age", "rate"))
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("age", "rate")
+    ax = plotting.plot_surface(found, explainer("numeric"), features=("income", "rate"))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("income", "rate")
     points = [one for one in ax.collections if isinstance(one, PathCollection)]
-    pair = [found.schema.index("age"), found.schema.index("rate")]
+    pair = [found.schema.index("income"), found.schema.index("rate")]
     real, used = explainer("numeric").background_.matrix[:, pair], np.vstack([found.x, found.rows])[:, pair]
     low, high = np.quantile(real, [0.02, 0.98], axis=0, method="nearest")
     low, high = np.minimum(low, used.min(axis=0)), np.maximum(high, used.max(axis=0))

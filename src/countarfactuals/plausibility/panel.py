@@ -231,10 +231,10 @@ class Plausibility:
         if n < 2:
             return np.full(words.shape, 0.5)
         rank = np.interp(words, held, (np.arange(n) + 1.0) / (n + 1.0))
-        spread = max(float(held[n // 2] - held[0]), 1e-12)
-        with np.errstate(invalid="ignore"):
-            below = np.exp(np.maximum((words - held[0]) / spread, -700.0)) / (n + 1.0)
-            above = 1.0 - np.exp(np.maximum((held[-1] - words) / spread, -700.0)) / (n + 1.0)
+        with np.errstate(invalid="ignore", over="ignore"):  # impossible rows have −∞
+            spread = np.fmax(held[n // 2] - held[0], 1e-12)
+            below = np.exp(np.clip((words - held[0]) / spread, -700.0, 0.0)) / (n + 1.0)
+            above = 1.0 - np.exp(np.clip((held[-1] - words) / spread, -700.0, 0.0)) / (n + 1.0)
         rank = np.where(words < held[0], below, np.where(words > held[-1], above, rank))
         # most real rows have some cell that is a little odd: only what few of them have is an objection
         return np.minimum(rank / _OBJECTION, 1.0) if voice == WORST_CELL else rank
