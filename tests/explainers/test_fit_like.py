@@ -45,7 +45,7 @@ def test_seeds_are_the_other_ones_unless_given():
     ("settings", "message"),
     [
         ({"classes": ("no", "yes")}, "another 'classes'"),
-        ({"classes": CLASSES, "measure": "density"}, "measure='median'"),
+        ({"classes": CLASSES, "measure": "density"}, "measure=None, this one asks for 'density'"),
         ({"classes": CLASSES, "preset": "paper"}, "preset='paper'"),
     ],
 )
