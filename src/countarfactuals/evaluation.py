@@ -9,8 +9,8 @@
    | `validity`, `valid` | distance of the score to the goal; whether it is 0 |
    | `proximity` | Gower distance with the constraints' weights, or the explainer's `distance` |
    | `sparsity`, `n_changed` | share and number of features that differ from x |
-   | `plausibility` | −m, m the forest's measure of plausibility, or the method's own cost |
-   | `typicality` | share of held-out real rows whose m is lower |
+   | `plausibility` | −m, m the measure of the judge that leads the search, or the method's own cost |
+   | `typicality` | share of held-out real rows that are less typical, by all judges that have a seat |
    | `log_density` | log p̂(c), p̂ the mean density of the trees |
    | `density_cost` | exp(−p̂(c)): the paper's measure, 1 to the last bit where p̂ is below 1e-17 |
    | `nearest_distance`, `knn_distance` | Gower distance to the nearest real row, and its weighted mean over k |
