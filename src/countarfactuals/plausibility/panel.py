@@ -34,6 +34,7 @@ _PARTS = 3
 _FEWEST_ROWS = 100  # below, thirds of the rows say too little
 _MOST_ROWS = 10_000  # that judges besides the forest are fitted to
 _FEWEST_COLUMNS = 3  # for which a column given the others is a question of its own
+_CLEAR_RISE = 2.0  # nats of a cell's log p by which another cell is the reason for its oddity
 _OBJECTION = 0.2  # share of real rows that the least plausible cell may object to
 ODD = 0.005  # share of real cells of a column that may be as surprising as one that is called odd
 
@@ -205,14 +206,18 @@ class Plausibility:
         }
 
     def odd_partners(self, rows: np.ndarray, column: int) -> list[int | None]:
-        """The other cell that makes a column's cell odd: the one with whose usual value it would surprise least."""
+        """The other cell that makes a column's cell odd: the one with whose usual value it would surprise least.
+
+        None where no single cell makes a clear difference.
+        """
         n, p = rows.shape
         variants = np.repeat(rows, p, axis=0).reshape(n, p, p)
         variants[:, np.arange(p), np.arange(p)] = self._usual
         variants[:, column] = rows  # the cell itself stays: what the row is like now
         log_p = self._conditionals.column_log_p(variants.reshape(n * p, p), column).reshape(n, p)
         best = log_p.argmax(axis=1)
-        return [None if k == column else k for k in best.tolist()]
+        is_clear = log_p[np.arange(n), best] >= log_p[:, column] + _CLEAR_RISE
+        return [int(k) if clear else None for k, clear in zip(best, is_clear, strict=True)]
 
     @property
     def _mixtures(self) -> Mixtures:
@@ -271,6 +276,9 @@ class Plausibility:
         usual = np.empty(self.matrix.shape[1])
         for j, column in enumerate(self.forest_judge.forest.schema_.columns[: len(usual)]):
             known = np.sort(self.matrix[~np.isnan(self.matrix[:, j]), j])
+            if len(known) == 0:  # none of the rows that were judged has it
+                usual[j] = np.nan
+                continue
             values, counts = np.unique(known, return_counts=True)
             usual[j] = known[len(known) // 2] if column.is_number else values[np.argmax(counts)]
         return usual
