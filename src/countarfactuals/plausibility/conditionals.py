@@ -27,7 +27,7 @@ from countarfactuals.plausibility.cells import Cells
 
 _FEWEST_ROWS = 5  # with a number that can be learned from
 _TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE = 30, 4, 0.3, 0.15, 3.0, 0.5
-_MOST_COLUMNS = 12  # that a tree may ask about
+_MOST_COLUMNS = 20  # that a tree may ask about
 _MOST_CODES = 32  # of a number, besides missing
 _MOST_LEVELS = 24  # of a category that are told apart, by their frequency; the others count as one
 _LINEAR_RIDGE = 1e-3
