@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     check_out(options.out)
     started = time.perf_counter()
     print("countarfactuals: plausible counterfactual explanations")
-    print("The first run compiles the kernels, which takes about a minute; later runs take seconds.", flush=True)
+    print("The first run compiles the kernels, which takes about two minutes; later runs take seconds.", flush=True)
     loan = load_loan()
     test = loan.X.sample(_HELD_OUT, random_state=options.seed)
     train = loan.X.drop(index=test.index)
