@@ -24,8 +24,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from countarfactuals import AdversarialRandomForest, ARFExplainer, Constraints, Explainer, NICEExplainer
 from countarfactuals.exceptions import DensityWarning
-from countarfactuals.explainers import arf
-from countarfactuals.objectives import hypervolume, sparsity
+from countarfactuals.explainers.arf_search import stages
+from countarfactuals.objectives import hypervolume, n_changed
 
 _MEASURES = ["dist_x_interest", "rel_no_changed", "dist_train"]
 
@@ -41,7 +41,7 @@ def own_objectives(folder: str) -> Iterator[dict]:
             for x in case.rows():
                 own, rows = case.schema.encode(x)[0], explainer.explain(x, case.target(x)).rows
                 nearest = case.gower.nearest(rows, data, 1)[0][:, 0]
-                ours.append(np.column_stack([case.gower.to(own, rows), sparsity(rows, own), nearest]))
+                ours.append(np.column_stack([case.gower.to(own, rows), n_changed(rows, own) / len(own), nearest]))
             some = published[(published["dataset"] == name) & (published["method"] == method.upper())]
             theirs = [group[_MEASURES].to_numpy() for _, group in some.groupby("id")]
             yield {
@@ -66,7 +66,7 @@ def wide(seed: int) -> Iterator[dict]:
     nice = NICEExplainer(model, random_state=1).fit_like(explainer)
     for most in (4, 5, 6, 60):
         row = {"seed": seed, "most changes": most, **_explained("arf", explainer, X, most)}
-        with patch.object(arf, "_shorten_some", lambda *_: None):
+        with patch.object(stages, "_shorten_some", lambda *_: None):
             row |= _explained("unshortened", explainer, X, most)
         yield {**row, **_explained("nice", nice, X, most)}
 

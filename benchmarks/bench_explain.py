@@ -57,7 +57,7 @@ from countarfactuals.evaluation import plausible_hypervolume
 from countarfactuals.exceptions import DensityWarning
 from countarfactuals.explainers import EXPLAINERS
 from countarfactuals.explainers.proposals import most_changed
-from countarfactuals.objectives import Gower, sparsity
+from countarfactuals.objectives import Gower, n_changed
 from countarfactuals.schema import Schema
 
 CUT = 0.5  # of the models' scores
@@ -180,7 +180,9 @@ class Case:
             return 0.0
         own = self.schema.encode(x)[0]
         log_density = self.process.log_density(self.schema.decode(rows))
-        return plausible_hypervolume(self.gower.to(own, rows), sparsity(rows, own), log_density, self.real_density)
+        return plausible_hypervolume(
+            self.gower.to(own, rows), n_changed(rows, own) / len(own), log_density, self.real_density
+        )
 
 
 def paper_case(folder: str, name: str, n_instances: int) -> Case:

@@ -9,6 +9,8 @@ import argparse
 
 import bench_claims
 import bench_explain
+import bench_judges
+import bench_many
 import bench_quality
 import bench_realism
 import bench_speed
@@ -28,6 +30,8 @@ def main() -> None:
     bench_quality.main(["--generated", *paper, *(["--seeds", "1"] if options.short else [])])
     bench_quality.main(["--real", *few, *peers])
     bench_explain.main(["--generated", *paper, *peers, *(["--seeds", "1"] if options.short else [])])
+    bench_many.main(["--rows", "40", "--looped", "8", "--only", "boosting"] if options.short else [])
+    bench_judges.main(["--instances", "5"] if options.short else [])
     bench_realism.main([*some, *peers])
     bench_claims.main(paper)
 

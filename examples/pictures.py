@@ -26,8 +26,8 @@ HELD_OUT, N_TREES = 500, 100
 APPLICANT = 3  # among the held-out applicants that the model rejects
 
 
-def main(folder: str = "pictures", n_rows: int | None = None) -> list[Path]:
-    """Write the gallery; `n_rows` trains on fewer applicants."""
+def main(folder: str = "pictures", n_rows: int | None = None, n_explained: int = 30) -> list[Path]:
+    """Write the gallery; `n_rows` trains on fewer applicants, `n_explained` is the size of the batch."""
     loan = load_loan()
     test = loan.X.sample(HELD_OUT, random_state=SEED)
     train = loan.X.drop(index=test.index).head(n_rows)
@@ -40,7 +40,7 @@ def main(folder: str = "pictures", n_rows: int | None = None) -> list[Path]:
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, ax in pictures(explainer, rejected):
+    for name, ax in pictures(explainer, rejected, n_explained):
         path = target / f"{name}.png"
         figure = ax.figure
         assert isinstance(figure, Figure)
@@ -51,7 +51,7 @@ def main(folder: str = "pictures", n_rows: int | None = None) -> list[Path]:
     return written
 
 
-def pictures(explainer: ARFExplainer, rejected) -> Iterator[tuple[str, Axes]]:
+def pictures(explainer: ARFExplainer, rejected, n_explained: int) -> Iterator[tuple[str, Axes]]:
     x = rejected.iloc[[APPLICANT]]
     result = explainer.explain(x, "good")
     yield "change_table", plotting.plot_change_table(result.select(5))
@@ -61,8 +61,11 @@ def pictures(explainer: ARFExplainer, rejected) -> Iterator[tuple[str, Axes]]:
     yield "pareto", plotting.plot_pareto(result)
     yield "density_strip", plotting.plot_density_strip(result, explainer)
     yield "frequency", plotting.plot_frequency(result)
-    batch = explainer.explain_many(rejected.head(10), "good", progress=False)
+    batch = explainer.explain_many(rejected.head(n_explained), "good", progress=False)
     yield "frequency_of_many", plotting.plot_frequency(batch)
+    yield "change_importance", plotting.plot_change_importance(batch, k=3)
+    yield "common_ways", plotting.plot_common_ways(explainer.common_ways(batch, k=3))
+    yield "recourse", plotting.plot_recourse(batch.recourse("age", bins=2))
     yield "ice", plotting.plot_ice(result, explainer)
     yield "importance", plotting.plot_importance(result, explainer)
     searched = MOCExplainer(explainer.model, random_state=SEED).fit_like(explainer).explain(x, "good")

@@ -1,4 +1,4 @@
-"""The documentation: every Python block of every page runs, page by page in one namespace."""
+"""The documentation: every Python block and every cell of every page runs, page by page in one namespace."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ from countarfactuals import plotting
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if "_build" not in path.parts)
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(?:python|\{code-cell\})\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WITH_CODE = [page for page in PAGES if BLOCK.search((DOCS / page).read_text(encoding="utf-8"))]
 LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 
 
 def test_there_are_pages_with_code():
     assert len(WITH_CODE) >= 11
+
+
+def test_every_notebook_is_run_and_listed():
+    notebooks = [page for page in PAGES if page.startswith("notebooks/")]
+    assert len(notebooks) >= 4
+    assert set(notebooks) <= set(WITH_CODE)
+    index = (DOCS / "index.md").read_text(encoding="utf-8").splitlines()
+    for page in notebooks:
+        assert page.removesuffix(".md") in index
+        assert "file_format: mystnb" in (DOCS / page).read_text(encoding="utf-8")  # else nothing is run in the site
 
 
 @pytest.mark.parametrize("page", WITH_CODE)

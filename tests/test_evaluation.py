@@ -61,8 +61,7 @@ def test_every_measure_by_hand():
     assert table["prediction"].tolist() == ["yes", "yes", "yes", "no", "no", "yes"]
     np.testing.assert_allclose(table["validity"], [0, 0, 0, 0.1, 0.3, 0], atol=1e-12)
     assert table["valid"].tolist() == [True, True, True, False, False, True]
-    np.testing.assert_allclose(table["proximity"], [0.2, 0.7, 0.3, 0.6, 0, 0.2], atol=1e-12)
-    assert table["sparsity"].tolist() == [0.5, 1, 0.5, 1, 0, 0.5]
+    np.testing.assert_allclose(table["distance"], [0.2, 0.7, 0.3, 0.6, 0, 0.2], atol=1e-12)
     assert table["n_changed"].tolist() == [1, 2, 1, 2, 0, 1]
     # (6, "v") is nearest to the six rows (4, "v"), then (3, "v"); (2, "u") to (5, "u") and (6, "u")
     np.testing.assert_allclose(table["nearest_distance"], [0, 0.1, 0, 0, 0.15, 0], atol=1e-12)
@@ -98,7 +97,7 @@ def test_plausibility_is_that_of_the_forest():
     judge = explainer.background_.plausibility
     own = judge(explainer.schema_.encode(ROWS))
     np.testing.assert_array_equal(table["log_density"], judge.log_density(explainer.schema_.encode(ROWS)))
-    np.testing.assert_array_equal(table["plausibility"], -own)
+    np.testing.assert_array_equal(table["implausibility"], -own)
     share_below = [(judge.real < value).mean() for value in own]
     np.testing.assert_allclose(table["typicality"], share_below, atol=1e-12)
     # the paper's cost is of the mean density, whatever the explainer's measure is
@@ -113,7 +112,7 @@ def test_only_counterfactuals_can_be_nondominated():
     table = evaluate(ROWS, X_SMALL, small())
     # x itself would beat all in distance, but is none; of the two equal rows the first counts
     good = [10, 11, 12, 15]
-    values = table.loc[good, ["proximity", "sparsity", "plausibility"]].to_numpy()
+    values = table.loc[good, ["distance", "n_changed", "implausibility"]].to_numpy()
     expected = dict.fromkeys(ROWS.index, False) | dict(zip(good, slow_nondominated(values), strict=True))
     assert table["nondominated"].to_dict() == expected
     assert table.loc[10, "nondominated"]
@@ -124,7 +123,7 @@ def test_constraints_are_named_and_weights_used():
     limits = Constraints(ranges={"a": (None, 7)}, max_changed=1, weights={"a": 3, "b": 1})
     table = evaluate(ROWS, X_SMALL, small(), constraints=limits)
     assert table["violated"].tolist() == ["", "max_changed", "range: a", "max_changed", "", ""]
-    np.testing.assert_allclose(table["proximity"], [0.3, 0.55, 0.45, 0.4, 0, 0.3], atol=1e-12)
+    np.testing.assert_allclose(table["distance"], [0.3, 0.55, 0.45, 0.4, 0, 0.3], atol=1e-12)
     assert table["nondominated"].tolist() == [True, False, False, False, False, False]
     both = evaluate(ROWS, X_SMALL, small(), constraints={"fixed": ["b"], "max_changed": 1})
     assert both["violated"].tolist() == ["", "fixed: b; max_changed", "", "fixed: b; max_changed", "", ""]
@@ -167,7 +166,7 @@ def test_own_distance_and_further_objectives_are_used():
         extra_objectives={"height": lambda rows, x: -rows["a"], "valid": lambda rows, x: rows["a"] * 0.0},
     )
     table = evaluate(ROWS, X_SMALL, explainer)
-    assert table["proximity"].tolist() == [8, 8, 12, 4, 0, 8]
+    assert table["distance"].tolist() == [8, 8, 12, 4, 0, 8]
     assert table["height"].tolist() == [-6, -6, -8, -4, -2, -6]
     assert table.loc[12, "nondominated"]  # the highest
     # a name that is taken gets an underscore
@@ -298,8 +297,8 @@ def test_worth_of_a_set_by_hand():
     # (6, "u"), (6, "v") and (8, "u"): distances ½, ⅒, ⅗; changes {a}, {a, b}, {a}
     assert three["diversity"] == pytest.approx((0.5 + 0.1 + 0.6) / 3, abs=1e-12)
     assert three["diversity_of_changes"] == pytest.approx((0.5 + 0 + 0.5) / 3, abs=1e-12)
-    values = table.loc[[10, 11, 12], ["proximity", "sparsity", "typicality"]].to_numpy(copy=True)
-    values[:, 2] = 1 - values[:, 2]
+    values = table.loc[[10, 11, 12], ["distance", "n_changed", "typicality"]].to_numpy(copy=True)
+    values[:, 1:] = np.column_stack([values[:, 1] / 2, 1 - values[:, 2]])
     assert three["hypervolume"] == pytest.approx(slow_hypervolume(values, [1, 1, 1]), abs=1e-12)
     assert three["hypervolume"] > 0
     wide = evaluate_set(ROWS.head(5), X_SMALL, small(), reference=(2, 2, 2))["hypervolume"]
@@ -381,7 +380,10 @@ def test_a_known_process_judges_a_result():
         assert 0 < few[name] <= worth[name] < 1
     rows = result.to_frame()
     assert worth["plausible_hypervolume"] == plausible_hypervolume(
-        result.objectives["proximity"], result.objectives["sparsity"], process.log_density(rows), process.log_density(X)
+        result.objectives["distance"],
+        result.objectives["n_changed"] / 2,
+        process.log_density(rows),
+        process.log_density(X),
     )
 
 

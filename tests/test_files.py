@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import pytest
 
 from countarfactuals.exceptions import StorageError
 from countarfactuals.files import whole_file
+from tests.torture import concurrent_files
 
 
 def test_a_file_is_replaced_when_it_is_complete(tmp_path):
@@ -50,3 +54,33 @@ def test_a_name_alone_is_in_the_present_folder(tmp_path, monkeypatch):
     with whole_file("a.txt") as unfinished:
         unfinished.write_text("here")
     assert (tmp_path / "a.txt").read_text() == "here"
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_forbidden_folder_is_told(tmp_path):
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(StorageError, match="can not be written"), whole_file(tmp_path / "a.txt") as unfinished:
+            unfinished.write_text("new")
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_a_clean_up_that_fails_does_not_hide_why(tmp_path, monkeypatch):
+    """A file system that became read-only: writing fails, and so does removing."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("pathlib.Path.unlink", refuse)
+    with pytest.raises(StorageError, match="can not be written"), whole_file(tmp_path / "a.txt"):
+        refuse()
+
+
+def test_writers_do_not_meet(tmp_path):
+    """Threads, and processes as containers have them, with equal ids: every read is a whole file."""
+    figures = concurrent_files.attack(2, seed=1, folder=tmp_path)
+    assert figures["reads"] > 1_000
+    assert figures["damaged reads"] == 0
+    assert figures["failed writes"] == 0
+    assert list(tmp_path.iterdir()) == [tmp_path / "shared"]

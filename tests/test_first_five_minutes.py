@@ -6,9 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .report.test_browser import _check_quiet, _forget_logs, browser
-
-__all__ = ["browser"]  # a fixture
+from .report.test_browser import _check_quiet, _forget_logs
 
 COMMAND = Path(sys.executable).parent / "countarfactuals"
 

@@ -18,9 +18,9 @@ from countarfactuals.objectives import (
     changed,
     dominated_by,
     hypervolume,
+    n_changed,
     nondominated,
     pareto_layers,
-    sparsity,
 )
 from countarfactuals.schema import Column, Kind, Schema
 
@@ -236,7 +236,7 @@ def test_changes_are_counted():
     x = np.array([1.0, NAN, 3.0, NAN])
     rows = np.array([[1.0, NAN, 3.0, NAN], [1.0, 2.0, 4.0, NAN], [NAN, NAN, 3.0, 0.0]])
     assert changed(rows, x).tolist() == [[False] * 4, [False, True, True, False], [True, False, False, True]]
-    assert sparsity(rows, x).tolist() == [0.0, 0.5, 0.5]
+    assert n_changed(rows, x).tolist() == [0.0, 2.0, 2.0]
 
 
 # Dominance
@@ -311,7 +311,7 @@ def test_inputs_are_left_alone():
     gower.weighted(weights)
     gower.to(rows[3], rows)
     gower.nearest(rows, data, 3)
-    sparsity(rows, rows[0])
+    n_changed(rows, rows[0])
     nondominated(values)
     dominated_by(values, values)
     pareto_layers(values)

@@ -645,28 +645,20 @@ def test_infinite_values(sign):
         Schema.infer(pd.DataFrame({"a": pd.Categorical([sign * math.inf])}))
 
 
-DAY = dt.datetime(2020, 1, 1)
 UNUSABLE = {
-    "pandas datetime": (pd.DataFrame({"a": [DAY]}), "datetime64"),
-    "pandas zone": (pd.DataFrame({"a": pd.to_datetime(["2020"], utc=True)}), "UTC"),
     "pandas duration": (pd.DataFrame({"a": pd.to_timedelta([1], "s")}), "timedelta64"),
     "pandas complex": (pd.DataFrame({"a": [1j]}), "complex128"),
     "pandas period": (pd.DataFrame({"a": pd.period_range("2020", periods=1)}), "period"),
-    "pandas dates": (pd.DataFrame({"a": pd.Series([DAY.date()], dtype=object)}), "date"),
     "pandas decimal": (pd.DataFrame({"a": pd.array([1], dtype=pd.ArrowDtype(pa.decimal128(5, 2)))}), "decimal128"),
     "pandas lists": (pd.DataFrame({"a": [[1], [2]]}), "list"),
     "pandas bytes": (pd.DataFrame({"a": [b"x"]}), "bytes"),
     "pandas intervals": (pd.DataFrame({"a": pd.cut([1, 2, 3], 2)}), "Interval"),
-    "polars datetime": (pl.DataFrame({"a": [DAY]}), "Datetime"),
-    "polars date": (pl.DataFrame({"a": [DAY.date()]}), "Date"),
     "polars duration": (pl.DataFrame({"a": [dt.timedelta(1)]}), "Duration"),
     "polars list": (pl.DataFrame({"a": [[1]]}), "List"),
     "polars struct": (pl.DataFrame({"a": [{"b": 1}]}), "Struct"),
-    "pyarrow timestamp": (pa.table({"a": [DAY]}), "timestamp"),
     "pyarrow list": (pa.table({"a": [[1]]}), "list"),
     "pyarrow struct": (pa.table({"a": [{"b": 1}]}), "struct"),
     "pyarrow binary": (pa.table({"a": [b"x"]}), "binary"),
-    "numpy datetime": (np.array([[DAY]], dtype="datetime64[s]"), "datetime64"),
     "numpy complex": (np.array([[1j]]), "complex128"),
 }
 
@@ -756,7 +748,7 @@ def test_encode_refuses_other_kinds(loans):
         schema.encode(loans.assign(age=["30", "41"]))
     with pytest.raises(DataTypeError, match=r"'age' holds numbers .integer., got a column of kind boolean"):
         schema.encode(loans.assign(age=[True, False]))
-    with pytest.raises(DataTypeError, match=r"'job' has type datetime64"):
+    with pytest.raises(DataError, match=r"'job' has the unknown level Timestamp"):
         schema.encode(loans.assign(job=pd.to_datetime(["2020", "2021"])))
     with pytest.raises(DataError, match=r"'owner' has the unknown level 'yes'"):
         schema.encode(loans.assign(owner=["yes", "no"]))

@@ -1,20 +1,72 @@
 """Errors and warnings: each says what was got, what is allowed and what to do.
 
-Every error is also the built-in type a user would expect (`ValueError` or `TypeError`), so that code which
-knows nothing of this package can still catch it.
+1. Every error is also the built-in type a user would expect (`ValueError` or `TypeError`), so that code which knows
+   nothing of this package can still catch it.
+2. An error keeps its sentence and what is filled in: `error.fields` has the parameter, column, row, what was got and
+   what is allowed, where these are known.
+3. A parameter is a `Setting`. Python reads its name in backquotes; a command line words the same error with its
+   options, by `error.worded({"max_changed": "--max-changed"})`. An error that is a field of another is worded with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+if TYPE_CHECKING:
+    from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter that an error speaks of, in backquotes unless it begins its sentence as a plain name."""
+
+    name: str
+    quoted: bool = True
+
+    def __str__(self) -> str:
+        return f"`{self.name}`" if self.quoted else self.name
 
 
 class CountarfactualsError(Exception):
-    """Base of all errors that this package raises on purpose."""
+    """Base of all errors that this package raises on purpose.
+
+    Parameters
+    ----------
+    sentence : plain text if nothing is filled in, else with places in braces.
+    fields : what is filled in, such as `parameter=Setting("max_changed")`, `column`, `row`, `got`, `allowed`.
+
+    >>> error = ParameterError("{parameter} must be positive, got {got!r}.", parameter=Setting("top"), got=-1)
+    >>> print(error)
+    `top` must be positive, got -1.
+    >>> error.worded({"top": "--top"})
+    '--top must be positive, got -1.'
+    """
+
+    def __init__(self, sentence: str = "", /, **fields: Any) -> None:
+        self.sentence = sentence
+        self.fields = fields
+        super().__init__(self.worded())
+
+    def worded(self, options: Mapping[str, str] | None = None) -> str:
+        """The sentence; `options` says what settings are called by a reader who does not write Python."""
+        if not self.fields:
+            return self.sentence
+        return self.sentence.format(**{name: _worded(value, options or {}) for name, value in self.fields.items()})
+
+    def having(self, **fields: Any) -> Self:
+        """The same error with other fields, such as the row's name where it is known."""
+        return type(self)(self.sentence, **{**self.fields, **fields}) if self.fields else self
+
+    def in_row(self, label: Any) -> Self:
+        """The same error, of one row of many."""
+        plain = self.sentence if self.fields else self.sentence.replace("{", "{{").replace("}", "}}")
+        return type(self)("Row {row!r}: " + plain, **{**self.fields, "row": label})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.sentence, self.fields)
 
 
 class DataError(CountarfactualsError, ValueError):
@@ -61,12 +113,40 @@ class MissingDependencyError(CountarfactualsError, ImportError):
     """An optional package is needed and not installed."""
 
 
-class NotFittedError(CountarfactualsError, SklearnNotFittedError):
-    """The estimator is used before `fit`."""
+if TYPE_CHECKING:
+
+    class NotFittedError(CountarfactualsError, SklearnNotFittedError):
+        """The estimator is used before `fit`."""
+
+
+def __getattr__(name: str) -> Any:
+    """`NotFittedError`, made when it is first asked for: it is scikit-learn's too, which takes long to import."""
+    if name != "NotFittedError":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+
+    body = {"__module__": __name__, "__doc__": "The estimator is used before `fit`."}
+    made = type(name, (CountarfactualsError, SklearnNotFittedError), body)
+    return globals().setdefault(name, made)
+
+
+class LetterWarning(UserWarning):
+    """A letter can be written, but should be looked at before it is sent."""
 
 
 class DensityWarning(UserWarning):
     """The density is usable but misses structure of the data."""
+
+
+def _worded(value: Any, options: Mapping[str, str]) -> Any:
+    """What is filled in: settings by their options, an error within an error by its own sentence."""
+    if isinstance(value, Setting):
+        return options.get(value.name, str(value))
+    return value.worded(options) if isinstance(value, CountarfactualsError) else value
+
+
+def _restored(kind: type[CountarfactualsError], sentence: str, fields: dict[str, Any]) -> CountarfactualsError:
+    return kind(sentence, **fields)
 
 
 def listed(items: Iterable[Any], most: int = 8) -> str:
@@ -88,5 +168,5 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     >>> did_you_mean("incom", ["age", "income"])
     " Did you mean 'income'?"
     """
-    close = get_close_matches(str(name), [str(one) for one in known], n=1)
+    close = get_close_matches(str(name), [str(candidate) for candidate in known], n=1)
     return f" Did you mean {close[0]!r}?" if close else ""

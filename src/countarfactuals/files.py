@@ -1,11 +1,19 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all.
+
+1. What is written goes to a name of its own beside the target: no other thread, process or machine that shares the
+   folder has the same one.
+2. The file is flushed to the disk, moved over the target in one step, and the folder is flushed too, so that a reader
+   sees the old content or the new one, also after the power fails.
+3. Names of unfinished files can be told (`is_unfinished`), so that what a killed process left is swept later.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from countarfactuals.exceptions import StorageError
@@ -25,22 +33,36 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     unfinished = unfinished_beside(target)
     try:
         yield unfinished
+        flush(unfinished)
         unfinished.replace(target)
+        flush(target.absolute().parent)
     except OSError as error:
         raise StorageError(f"{os.fspath(target)!r} can not be written: {error}") from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing could be written, nothing can be removed
+            unfinished.unlink(missing_ok=True)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file, or a folder's list of files, is on the disk; systems that can not do it for folders do not."""
+    if path.is_dir() and os.name == "nt":
+        return
+    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def unfinished_beside(path: Path) -> Path:
-    """Where a process writes what shall stand at `path` when it is complete."""
-    return path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    """A new name for what shall stand at `path` when it is complete; short, as a name has 255 bytes at most."""
+    return path.with_name(f".{path.name[:50]}.{os.getpid()}-{secrets.token_hex(8)}.unfinished")
 
 
 def is_unfinished(name: str, of: str) -> bool:
     """Whether a file of this name is what a killed process left of one whose name matches the pattern `of`.
 
-    >>> is_unfinished(".forest.npz.4711.unfinished", r"forest\\.(npz|json)")
+    >>> is_unfinished(".forest.npz.4711-00f1e2d3c4b5a697.unfinished", r"forest\\.(npz|json)")
     True
     """
-    return re.fullmatch(rf"\.({of})\.\d+\.unfinished", name) is not None
+    return re.fullmatch(rf"\.({of})\.\d+(-[0-9a-f]{{16}})?\.unfinished", name) is not None

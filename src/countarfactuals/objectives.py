@@ -1,11 +1,14 @@
-"""What makes a counterfactual good, as pure functions of arrays: smaller is better for each.
+"""What makes a counterfactual good, as pure functions of arrays.
+
+An `Objective` has a name, a function and a direction; searches minimise its cost. Its name is how results, tables and
+pictures address it, and is written here only.
 
 | objective | of a row c for the row x |
 |---|---|
 | validity | distance of the model's score to the target range (`prediction.Goal.distance`) |
-| proximity | Gower distance d(c, x) = Σ_j w_j d_j(c_j, x_j), Σ_j w_j = 1 |
-| sparsity | share of features that differ |
-| plausibility | −log density by the forest, or Σ_i w_i d(c, x⁽ⁱ⁾) over the k nearest real rows |
+| distance | Gower distance d(c, x) = Σ_j w_j d_j(c_j, x_j), Σ_j w_j = 1 |
+| n_changed | number of features that differ |
+| implausibility | −log density by the forest, or Σ_i w_i d(c, x⁽ⁱ⁾) over the k nearest real rows |
 
 d_j is |c_j − x_j| over the range of the data, cut to [0, 1], for numbers and the ranks of ordered levels; 0 or 1 for
 other levels and where either is missing. Both missing are equal.
@@ -14,16 +17,34 @@ other levels and where either is missing. Both missing are equal.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import moocore
 import numpy as np
 from numba import njit
 
+from countarfactuals._kernels import kernel
 from countarfactuals.schema import Kind, Schema
+
+VALIDITY, DISTANCE, N_CHANGED, IMPLAUSIBILITY = KEYS = ("validity", "distance", "n_changed", "implausibility")
+MINIMISE, MAXIMISE = "minimise", "maximise"
 
 _ROUNDING = 1e-12  # by which sums of the same terms may differ
 _BLOCK = 256  # rows whose neighbours are sought in one pass over the data
+
+
+class Objective(NamedTuple):
+    """One number for each encoded row, and whether it shall be small or large."""
+
+    name: str
+    function: Callable[[np.ndarray], np.ndarray]
+    direction: str = MINIMISE
+
+    def cost(self, rows: np.ndarray) -> np.ndarray:
+        """What is minimised of each row, (n,)."""
+        values = self.function(rows)
+        return values if self.direction == MINIMISE else -values
 
 
 class Gower(NamedTuple):
@@ -99,7 +120,7 @@ class Surroundings(NamedTuple):
         return np.asarray(distance @ (w / w.sum()))
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _term(a: float, b: float, scale: float) -> float:
     """The distance of two cells."""
     if a == b or (a != a and b != b):
@@ -109,7 +130,7 @@ def _term(a: float, b: float, scale: float) -> float:
     return min(abs(a - b) / scale, 1.0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _gower_to(rows, x, scale, weight):  # type: ignore[no-untyped-def]
     distance = np.zeros(len(rows))
     for i in range(len(rows)):
@@ -118,7 +139,7 @@ def _gower_to(rows, x, scale, weight):  # type: ignore[no-untyped-def]
     return distance
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _gower_between(rows, others, scale, weight):  # type: ignore[no-untyped-def]
     distance = np.zeros((len(rows), len(others)))
     for i in range(len(rows)):
@@ -128,7 +149,7 @@ def _gower_between(rows, others, scale, weight):  # type: ignore[no-untyped-def]
     return distance
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _nearest(rows, data, scale, weight, k):  # type: ignore[no-untyped-def]
     k = min(k, len(data))
     best, place = np.full((len(rows), k), math.inf), np.zeros((len(rows), k), np.int64)
@@ -149,7 +170,7 @@ def _nearest(rows, data, scale, weight, k):  # type: ignore[no-untyped-def]
     return best, place
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _nearest_around(rows, own, data, distance, scale, weight, k):  # type: ignore[no-untyped-def]
     n = len(data)
     k = min(k, n)
@@ -192,9 +213,9 @@ def changed(rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     return (rows != x) & ~(np.isnan(rows) & np.isnan(x))
 
 
-def sparsity(rows: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Share of features that differ from x."""
-    return changed(rows, x).mean(axis=1)
+def n_changed(rows: np.ndarray, x: np.ndarray, follows: np.ndarray | bool = False) -> np.ndarray:
+    """Number of features that differ from x, but for cells that follow from others; floats, which objectives are."""
+    return np.asarray((changed(rows, x) & ~np.asarray(follows)).sum(axis=1, dtype=np.float64))
 
 
 def nondominated(objectives: np.ndarray) -> np.ndarray:
@@ -209,7 +230,7 @@ def dominated_by(objectives: np.ndarray, others: np.ndarray) -> np.ndarray:
     return _dominated_by(np.ascontiguousarray(objectives), np.ascontiguousarray(others))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _dominated_by(objectives, others):  # type: ignore[no-untyped-def]
     result = np.zeros(len(objectives), np.bool_)
     for i in range(len(objectives)):

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from countarfactuals import AdversarialRandomForest
+from countarfactuals.arf.atoms import Values, round_inside
 from countarfactuals.arf.dependence import Dependence
 from countarfactuals.arf.forest import Layout
 from countarfactuals.arf.leaves import first_columns
-from countarfactuals.arf.values import Values, round_inside
 from countarfactuals.schema import Schema
 
 from .twins import pieces_of, quadrature

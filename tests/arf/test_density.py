@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 
 from countarfactuals import MISSING
 from countarfactuals.arf.evidence import Evidence
-from countarfactuals.arf.walk import tree_log_weights
+from countarfactuals.arf.tree_walk import tree_log_weights
 
 from . import twins
 from .twins import LEVELS, NUMBERS, fit, fitted, mixed, pieces_of, quadrature, two_sines

@@ -12,13 +12,13 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, norm, truncnorm
 
 from countarfactuals import MISSING, AdversarialRandomForest
+from countarfactuals.arf.archive import read_archive, write_archive
 from countarfactuals.arf.copula import Copula, invert, no_copula, score_in, value_of_score, with_scores
-from countarfactuals.arf.density import log_density
 from countarfactuals.arf.dependence import Dependence, independent
 from countarfactuals.arf.evidence import Evidence
 from countarfactuals.arf.joint import pass_on, truncated_moments
 from countarfactuals.arf.leaves import first_columns
-from countarfactuals.arf.storage import read_archive, write_archive
+from countarfactuals.arf.tree_walk import log_density
 from countarfactuals.arf.truncnorm import ndtri_, quick_ndtr_, quick_ndtri_, truncated_ppf
 from countarfactuals.datasets import load_loan
 from countarfactuals.exceptions import ParameterError

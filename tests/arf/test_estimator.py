@@ -48,6 +48,7 @@ def test_parameters():
             "alpha",
             "dependence",
             "values",
+            "rows_in_memory",
             "n_jobs",
             "random_state",
             "verbose",
@@ -220,7 +221,7 @@ def test_a_failed_fit_leaves_a_fitted_forest_as_it_was():
     X = mixed()
     arf = fit(X)
     before, attributes = arf.score_samples(X), dict(vars(arf))
-    for bad in (X.head(0), X.head(1), X.assign(when=pd.Timestamp("2020-01-01")), X.assign(weight=np.inf), "text", None):
+    for bad in (X.head(0), X.head(1), X.assign(when=pd.Timedelta(1, "D")), X.assign(weight=np.inf), "text", None):
         with pytest.raises(CountarfactualsError):
             arf.fit(bad)
         assert all(vars(arf)[name] is value for name, value in attributes.items())
@@ -246,19 +247,19 @@ BAD_DATA = {
     "one row": (frame().head(1), DataError, "at least 2 rows, got 1"),
     "duplicate names": (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), DataError, "unique.*'a'"),
     "infinite": (frame(y=[1.0, np.inf, 2.0]), DataError, "'y' is infinite in row 1"),
-    "dates": (
-        frame(when=pd.date_range("2020-01-01", periods=3)),
+    "durations": (
+        frame(span=pd.to_timedelta([1, 2, 3], "D")),
         DataTypeError,
-        "'when' has type datetime64.*days since",
+        "'span' has type timedelta64.*a duration to its seconds",
     ),
-    "polars dates": (
-        pl.from_pandas(frame(when=pd.date_range("2020-01-01", periods=3))),
+    "polars durations": (
+        pl.from_pandas(frame(span=pd.to_timedelta([1, 2, 3], "D"))),
         DataTypeError,
-        "'when' has type Datetime",
+        "'span' has type Duration.*a duration to its seconds",
     ),
     "all missing": (frame(gone=[np.nan] * 3), DataError, "'gone' has no value.*Drop"),
     "all None": (frame(gone=[None] * 3), DataError, "'gone' has no value"),
-    "text": ("a,b", DataTypeError, "str.*pandas"),
+    "text": ("a,b", DataError, "no file or folder .a,b."),
     "list": ([[1, 2], [3, 4]], DataTypeError, "list.*numpy array"),
     "one dimension": (np.arange(3.0), DataTypeError, "1 dimension.*reshape"),
 }
@@ -285,6 +286,8 @@ def test_bad_rows_to_score():
         (3, DataTypeError, "int"),
     ):
         for use in (arf.score_samples, arf.score, arf.impute):
+            if use == arf.score and "unknown level" in words:
+                continue  # which a fold of a cross-validation may lack
             with pytest.raises(error, match=words):
                 use(bad)
 
@@ -478,7 +481,7 @@ def test_foreign_files(tmp_path):
 
 def rewritten(small_file: bytes, path, change) -> None:
     with np.load(io.BytesIO(small_file)) as archive:
-        arrays = dict(archive)
+        arrays = {name: array for name, array in archive.items() if name != "digest"}
     meta = json.loads(bytes(arrays.pop("meta")))
     change(meta, arrays)
     with path.open("wb") as file:
@@ -496,12 +499,12 @@ def test_wrong_version_and_missing_parts(tmp_path, small_file):
         lambda meta, arrays: arrays.pop("forest.child"),
         lambda meta, arrays: arrays.pop("leaves.mu"),
         lambda meta, arrays: meta.pop("schema"),
-        lambda meta, arrays: meta.pop("depth"),
+        lambda meta, arrays: meta.pop("closed"),
         lambda meta, arrays: meta["parameters"].update(unknown=3),
         lambda meta, arrays: meta["schema"]["columns"][0].update(kind="odd"),
     ):
         rewritten(small_file, path, change)
-        with pytest.raises(StorageError, match=r"lacks or garbles a part.*Save the forest again"):
+        with pytest.raises(StorageError, match=r"lacks or garbles a part.*Save it again"):
             AdversarialRandomForest.load(path)
 
 

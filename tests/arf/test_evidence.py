@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from countarfactuals import MISSING
-from countarfactuals.arf.given import parse_given
-from countarfactuals.arf.walk import leaf_weights
+from countarfactuals.arf.conditions import parse_given
+from countarfactuals.arf.tree_walk import leaf_weights
 from countarfactuals.exceptions import CountarfactualsError, DataError, EvidenceError, EvidenceTypeError
 
 from . import twins
@@ -199,8 +199,8 @@ def test_clashing_columns_are_named_and_only_those():
     with pytest.raises(EvidenceError, match="of 'x' on its own") as raised:
         arf.sample(given={"c": "a", "x": 99.0, "other": 0.5})
     assert "'c'" not in str(raised.value)
-    with pytest.raises(EvidenceError, match=r"Condition 1 has probability 0.*'x'"):
-        arf.sample(given=[{"c": "a"}, {"x": (70, 99)}, {"c": "b"}])
+    with pytest.raises(EvidenceError, match=r"Condition 0 has probability 0.*'x'"):
+        arf.sample(given=[{"x": (70, 99)}, {"x": (80, 99)}])
 
 
 def test_impossible_rows_score_minus_infinity():

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from countarfactuals.arf.density import log_density
 from countarfactuals.arf.evidence import POINT, Evidence
 from countarfactuals.arf.expectation import expect_levels, expect_number
 from countarfactuals.arf.forest import apply
 from countarfactuals.arf.leaf_fit import GLOBAL, LOCAL, UNBOUNDED, LeafOptions, fit_leaves
 from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.arf.sampling import draw_rows
+from countarfactuals.arf.tree_walk import LeafWeights, leaf_weights, log_density
 from countarfactuals.arf.truncnorm import log_interval_mass, truncated_logpdf, truncated_mean
-from countarfactuals.arf.walk import LeafWeights, leaf_weights
 
 from .reference import CASES, Case, leaves_of_rows, read_case, read_conditions, table
 

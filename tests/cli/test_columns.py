@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from datetime import date
 
 import pandas as pd
 import pytest
 
 from countarfactuals import Counterfactuals
 from countarfactuals.cli import folder
-from countarfactuals.cli.columns import orders_of, restored, stored, units_of, words
+from countarfactuals.cli.arguments import words
+from countarfactuals.cli.folder import restored
+from countarfactuals.cli.wishes import orders_of, units_of
 from countarfactuals.exceptions import ParameterError
 
 from . import people
@@ -46,7 +49,7 @@ def test_wrong_orders_are_refused(said, message):
 def test_units_are_words_or_pairs_and_survive_json():
     units = units_of(["income=€", "height=foot, feet", "price=k€"], ["income", "height"], "price")
     assert units == {"income": "€", "height": ("foot", "feet"), "price": "k€"}
-    back = json.loads(json.dumps(stored(units)))
+    back = json.loads(json.dumps(units))
     assert {name: restored(unit) for name, unit in back.items()} == units
     for wrong in (None, 3, "", " ", ["a"], ["a", ""], ["a", 3]):
         assert restored(wrong) is None
@@ -110,5 +113,7 @@ def test_a_report_tells_what_was_fitted(run, spoken, table):
     report = run(
         "explain", "--explainer", spoken, "--data", table, "--rows", 0, "--want", "good", "--format", "html"
     ).out
-    for name in ("model_sha256", "data", "date"):
+    for name in ("model_sha256", "data"):
         assert meta[name] in report
+    day = date.fromisoformat(meta["date"])
+    assert f"{day.day} {day:%B} {day.year}" in report

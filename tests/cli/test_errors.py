@@ -77,9 +77,9 @@ CASES = [
     ("no change allowed", "at least 1", 1, ["explain", "{e}", "{d}", "--rows", "0", "--max-changed", "0"]),
     (
         "implausible share",
-        "--min-plausibility must",
+        "--min-typicality must",
         1,
-        ["explain", "{e}", "{d}", "--rows", "0", "--min-plausibility", "2"],
+        ["explain", "{e}", "{d}", "--rows", "0", "--min-typicality", "2"],
     ),
     ("no counterfactuals wanted", "--top", 1, ["explain", "{e}", "{d}", "--rows", "0", "--top", "0"]),
     ("unknown method", "invalid choice: 'dice'", 2, ["explain", "{e}", "{d}", "--method", "dice"]),
@@ -123,7 +123,7 @@ def files(tmp_path_factory, table, fitted, prices):
         (place / f"broken.{suffix}").write_bytes(b"{ this is nothing")
     (place / "nul.csv").write_bytes(b"age,job\n1,cook\n2,co\0ok\n")
     thousands = [[*line[:2], f"{36 + i},000.50", *line[3:]] for i, line in enumerate(lines)]
-    dates = [[*line[:4], "2024-01-31", *line[5:]] for line in lines]
+    dates = [[*line[:4], "31/01/2024", *line[5:]] for line in lines]
     narrow = [name for name in people.HEADER if name not in ("income", "id", "price")]
     return {
         "e": ["--explainer", fitted],
@@ -182,7 +182,7 @@ def test_what_was_not_foreseen_is_one_line_too(run, monkeypatch, fitted, table):
 
 
 def test_a_study_that_is_not_installed_says_so(run, monkeypatch):
-    from countarfactuals.cli import dispatch
+    import countarfactuals.cli as dispatch
 
     def absent(name: str) -> None:
         raise ImportError(f"No module named {name!r}")

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import FunctionTransformer
 
-from countarfactuals.cli import folder, models
+from countarfactuals.cli import folder, model_files
 from countarfactuals.exceptions import CountarfactualsError, ModelError, StorageError
+from countarfactuals.files import unfinished_beside
 
 FACTS = {"made": "auto", "outcome": "quality", "dropped": ["id"], "dialect": {"delimiter": ";", "missing": ["?"]}}
 
@@ -48,8 +49,8 @@ def test_a_failure_leaves_nothing_new_and_the_old_folder_whole(fitted, copy, mon
         Path(path).write_text("half")
         raise OSError("disk full")
 
-    monkeypatch.setattr(models, "store", fail)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr(model_files, "store", fail)
+    with pytest.raises(StorageError, match="disk full"):
         folder.write(folder.check_place(str(copy), force=True), opened.explainer, opened.explainer.model, None, FACTS)
     assert {path.name: path.read_bytes() for path in copy.iterdir()} == before
     assert [path.name for path in copy.parent.iterdir()] == ["copy"]
@@ -66,10 +67,34 @@ def test_the_old_folder_comes_back_if_the_new_one_can_not_take_its_place(fitted,
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", fail)
-    with pytest.raises(OSError, match="in use"):
+    with pytest.raises(StorageError, match="in use"):
         folder.write(folder.check_place(str(copy), force=True), opened.explainer, opened.explainer.model, None, FACTS)
     assert {path.name: path.read_bytes() for path in copy.iterdir()} == before
     assert [path.name for path in copy.parent.iterdir()] == ["copy"]
+
+
+@pytest.mark.parametrize("use", ["read", "replace"])
+def test_what_a_kill_between_the_renames_leaves_is_put_back(fitted, copy, use):
+    """The old folder is set aside and the new one unfinished: no explainer stands under the name."""
+    before = {path.name: path.read_bytes() for path in copy.iterdir()}
+    aside = unfinished_beside(copy).with_suffix(".replaced")
+    copy.rename(aside)
+    if use == "read":
+        folder.read(str(copy), trusted=False)
+    else:
+        assert folder.check_place(str(copy), force=True) == copy
+    assert {path.name: path.read_bytes() for path in copy.iterdir()} == before
+    assert not aside.exists()
+
+
+def test_what_killed_ones_left_is_removed_after_a_day(fitted, copy):
+    opened = folder.read(fitted, trusted=False)
+    old, new = unfinished_beside(copy), unfinished_beside(copy)
+    for place in (old, new):
+        place.mkdir()
+    os.utime(old, (0, 0))
+    folder.write(folder.check_place(str(copy), force=True), opened.explainer, opened.explainer.model, None, FACTS)
+    assert {path.name for path in copy.parent.iterdir()} == {"copy", new.name}
 
 
 def test_a_model_of_ours_may_hold_nothing_else_even_if_trusted(copy):

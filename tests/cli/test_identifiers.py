@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from countarfactuals.cli.identifiers import tell
-from countarfactuals.cli.text import Dialect, infer
+from countarfactuals.cli.arguments import Dialect
+from countarfactuals.cli.column_kinds import infer, tell_identifiers
 
 EVERY, NEARLY, DATES = "every row has another value", "nearly every row has another text", "look like dates"
 N = 60
@@ -16,7 +16,7 @@ DAYS = [int(day.strftime("%Y%m%d")) for day in pd.date_range("2019-01-15", perio
 
 def told(dialect: Dialect | None = None, **columns) -> list[str]:
     said: list[str] = []
-    tell(pd.DataFrame(columns), dialect or Dialect(), said.append)
+    tell_identifiers(pd.DataFrame(columns), dialect or Dialect(), said.append)
     return said
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from countarfactuals.cli.text import Dialect, infer
+from countarfactuals.cli.arguments import Dialect
+from countarfactuals.cli.column_kinds import infer
 from countarfactuals.exceptions import DataError
 
 

@@ -14,9 +14,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 
-from countarfactuals.cli import models
-from countarfactuals.cli.tables import read_training
-from countarfactuals.cli.text import Dialect
+from countarfactuals import _optional
+from countarfactuals.cli import model_files
+from countarfactuals.cli.arguments import CLASSIFICATION, REGRESSION, Dialect
+from countarfactuals.cli.data_files import read_training
 from countarfactuals.exceptions import DataError, MissingDependencyError, ModelError
 from countarfactuals.schema import Schema
 
@@ -38,7 +39,7 @@ def data(table):
 
 @pytest.fixture(scope="module")
 def trained(data):
-    return models.train(*data, "quality", models.CLASSIFICATION, 30, 1)
+    return model_files.train(*data, "quality", CLASSIFICATION, 30, 1)
 
 
 def test_the_trained_model_is_better_than_the_larger_class(trained):
@@ -54,9 +55,9 @@ def test_the_trained_model_is_better_than_the_larger_class(trained):
 def test_a_regression_is_judged_by_r2(table):
     X, y = read_training(table, Dialect(), lambda _: None, outcome="price", drop=["id", "quality"])
     said: list[str] = []
-    assert models.task_of(y, "price", said.append) == models.REGRESSION
+    assert model_files.task_of(y, "price", said.append) == REGRESSION
     assert not said
-    trained = models.train(X, y, "price", models.REGRESSION, 30, 1)
+    trained = model_files.train(X, y, "price", REGRESSION, 30, 1)
     assert float(trained.summary.split()[1]) > 0.5
     assert np.corrcoef(trained.model.predict(Schema.infer(X).decode(Schema.infer(X).encode(X))), y)[0, 1] > 0.9
 
@@ -78,16 +79,16 @@ def test_missing_cells_are_a_level_and_unknown_levels_none(data, trained):
 @pytest.mark.parametrize(
     ("values", "task", "said"),
     [
-        (["a", "b"], models.CLASSIFICATION, 0),
-        ([True, False], models.CLASSIFICATION, 0),
-        ([0, 1, 1, 2], models.CLASSIFICATION, 1),
-        (list(range(11)), models.REGRESSION, 0),
-        ([0.5, 1.5], models.REGRESSION, 0),
+        (["a", "b"], CLASSIFICATION, 0),
+        ([True, False], CLASSIFICATION, 0),
+        ([0, 1, 1, 2], CLASSIFICATION, 1),
+        (list(range(11)), REGRESSION, 0),
+        ([0.5, 1.5], REGRESSION, 0),
     ],
 )
 def test_the_outcome_tells_the_task(values, task, said):
     notes: list[str] = []
-    assert models.task_of(pd.Series(values), "y", notes.append) == task
+    assert model_files.task_of(pd.Series(values), "y", notes.append) == task
     assert len(notes) == said
 
 
@@ -96,7 +97,7 @@ def test_whole_numbers_as_classes_stay_whole(missing):
     y = pd.Series([0, 1] * 10, dtype="Int64")
     y[0] = pd.NA if missing else 0
     X = pd.DataFrame({"a": np.arange(20.0)})
-    classes = models.train(X, y, "y", models.CLASSIFICATION, 5, 1).model.classes_
+    classes = model_files.train(X, y, "y", CLASSIFICATION, 5, 1).model.classes_
     assert classes.tolist() == [0, 1]
     assert classes.dtype.kind == "i"
 
@@ -104,24 +105,24 @@ def test_whole_numbers_as_classes_stay_whole(missing):
 @pytest.mark.parametrize(
     ("y", "task", "message"),
     [
-        (["a"] * 20, models.CLASSIFICATION, "one class only"),
-        ([f"n{i}" for i in range(20)], models.CLASSIFICATION, "20 classes in 20 rows"),
-        (["a", "b"] * 10, models.REGRESSION, "holds no numbers"),
-        (["a", "b", "a", "b", "a", "b"] + [None] * 14, models.CLASSIFICATION, "needs at least 8"),
+        (["a"] * 20, CLASSIFICATION, "one class only"),
+        ([f"n{i}" for i in range(20)], CLASSIFICATION, "20 classes in 20 rows"),
+        (["a", "b"] * 10, REGRESSION, "holds no numbers"),
+        (["a", "b", "a", "b", "a", "b"] + [None] * 14, CLASSIFICATION, "needs at least 8"),
     ],
 )
 def test_outcomes_that_can_not_be_learned(y, task, message):
     X = pd.DataFrame({"a": np.arange(20.0)})
     with pytest.raises(DataError, match=message):
-        models.train(X, pd.Series(y), "y", task, 5, 1)
+        model_files.train(X, pd.Series(y), "y", task, 5, 1)
 
 
 def test_a_trained_model_is_stored_without_pickle(data, trained, tmp_path):
     path = tmp_path / "model.skops"
-    models.store(trained.model, path)
+    model_files.store(trained.model, path)
     with zipfile.ZipFile(path) as archive:
         assert {Path(name).suffix for name in archive.namelist()} <= {".json", ".npy"}
-    again = models.load(path, trusted=False, is_ours=True)
+    again = model_files.load(path, trusted=False, is_ours=True)
     X = Schema.infer(data[0]).decode(Schema.infer(data[0]).encode(data[0]))
     assert np.array_equal(again.predict_proba(X), trained.model.predict_proba(X))
 
@@ -131,16 +132,16 @@ def test_files_that_run_code_are_refused_before_they_do(tmp_path, suffix):
     path, proof = tmp_path / f"model{suffix}", tmp_path / "proof"
     path.write_bytes(pickle.dumps(Opens(proof)))
     with pytest.raises(ModelError, match=r"runs code.*--trust-model"):
-        models.load(path, trusted=False)
+        model_files.load(path, trusted=False)
     assert not proof.exists()
-    models.load(path, trusted=True)
+    model_files.load(path, trusted=True)
     assert proof.exists()
 
 
 def test_a_trusted_joblib_model_is_loaded(tmp_path):
     model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
     joblib.dump(model, tmp_path / "m.joblib")
-    assert models.load(tmp_path / "m.joblib", trusted=True).coef_ == model.coef_
+    assert model_files.load(tmp_path / "m.joblib", trusted=True).coef_ == model.coef_
 
 
 def test_unknown_types_of_a_skops_file_are_named(tmp_path):
@@ -149,8 +150,8 @@ def test_unknown_types_of_a_skops_file_are_named(tmp_path):
     skops.dump(FunctionTransformer(func=os.system), path)
     for trusted, is_ours in ((False, False), (True, True)):
         with pytest.raises(ModelError, match=r"not known to be safe: .*system"):
-            models.load(path, trusted=trusted, is_ours=is_ours)
-    assert models.load(path, trusted=True).func is os.system
+            model_files.load(path, trusted=trusted, is_ours=is_ours)
+    assert model_files.load(path, trusted=True).func is os.system
 
 
 @pytest.mark.parametrize(
@@ -168,29 +169,29 @@ def test_damaged_files_are_refused(tmp_path, name, package):
     pytest.importorskip(package)
     (tmp_path / name).write_bytes(b"{ this is nothing")
     with pytest.raises(ModelError, match="can not be read"):
-        models.load(tmp_path / name, trusted=True)
+        model_files.load(tmp_path / name, trusted=True)
 
 
 def test_other_suffixes_and_absent_files_are_refused(tmp_path):
     with pytest.raises(ModelError, match=r"suffix '.onnx'; allowed are"):
-        models.load("model.onnx", trusted=True)
+        model_files.load("model.onnx", trusted=True)
     with pytest.raises(ModelError, match="no model file"):
-        models.load(tmp_path / "model.pkl", trusted=True)
+        model_files.load(tmp_path / "model.pkl", trusted=True)
 
 
 def test_a_package_that_lacks_is_named(monkeypatch):
     def absent(name: str):
         raise ImportError(name)
 
-    monkeypatch.setattr(models, "import_module", absent)
+    monkeypatch.setattr(_optional, "import_module", absent)
     with pytest.raises(MissingDependencyError, match=r"pip install 'countarfactuals\[cli\]'"):
-        models.check_skops()
+        model_files.check_skops()
 
 
 def test_classes_are_whole_numbers_only_if_all_are():
-    assert models.labels_of(("0", "1")) == (0, 1)
-    assert models.labels_of(("0", "b")) == ("0", "b")
-    assert models.labels_of(None) is None
+    assert model_files.labels_of(("0", "1")) == (0, 1)
+    assert model_files.labels_of(("0", "b")) == ("0", "b")
+    assert model_files.labels_of(None) is None
 
 
 def test_a_model_that_learned_nothing_is_known(data):
@@ -198,9 +199,9 @@ def test_a_model_that_learned_nothing_is_known(data):
     rng = np.random.default_rng(0)
     noise = pd.DataFrame({"a": rng.normal(size=len(y))})
     rare = pd.Series(np.where(np.arange(len(y)) % 20 == 0, "rare", "common"))
-    assert not models.train(noise, rare, "y", models.CLASSIFICATION, 10, 1).is_useful
-    assert not models.train(noise, pd.Series(rng.normal(size=len(y))), "y", models.REGRESSION, 10, 1).is_useful
-    assert models.train(X, y, "quality", models.CLASSIFICATION, 10, 1).is_useful
+    assert not model_files.train(noise, rare, "y", CLASSIFICATION, 10, 1).is_useful
+    assert not model_files.train(noise, pd.Series(rng.normal(size=len(y))), "y", REGRESSION, 10, 1).is_useful
+    assert model_files.train(X, y, "quality", CLASSIFICATION, 10, 1).is_useful
 
 
 class Named:
@@ -231,15 +232,15 @@ FRAME = pd.DataFrame({"a": [1], "b": [2], "c,d": [3]})
     ],
 )
 def test_columns_that_a_model_was_not_trained_on_are_named(known, told):
-    assert told in models.mismatch(Named(**known), FRAME)
-    assert bool(models.mismatch(Named(**known), FRAME)) == bool(told)
+    assert told in model_files.mismatch(Named(**known), FRAME)
+    assert bool(model_files.mismatch(Named(**known), FRAME)) == bool(told)
 
 
 def test_columns_come_in_the_order_of_training():
-    assert list(models.in_order(Named(feature_names_in_=["c,d", "b", "a"]), FRAME)) == ["c,d", "b", "a"]
+    assert list(model_files.in_order(Named(feature_names_in_=["c,d", "b", "a"]), FRAME)) == ["c,d", "b", "a"]
     for known in (
         {"feature_names_in_": ["c,d", "b"]},
         {"feature_names": None},
         {"feature_name": lambda: ["x", "y", "z"]},
     ):
-        assert list(models.in_order(Named(**known), FRAME)) == list(FRAME)
+        assert list(model_files.in_order(Named(**known), FRAME)) == list(FRAME)

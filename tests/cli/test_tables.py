@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from countarfactuals.cli import tables
-from countarfactuals.cli.tables import read_like, read_training
-from countarfactuals.cli.text import Dialect
+from countarfactuals import _optional
+from countarfactuals.cli.arguments import Dialect
+from countarfactuals.cli.data_files import read_like, read_training
 from countarfactuals.exceptions import DataError, MissingDependencyError
 from countarfactuals.schema import Schema
 
@@ -144,8 +144,12 @@ def test_a_broken_parquet_file_is_refused(tmp_path):
         training(str(tmp_path / "a.parquet"))
 
 
-def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
-    (tmp_path / "a.parquet").write_bytes(b"")
-    monkeypatch.setattr(tables, "find_spec", lambda name: None)
-    with pytest.raises(MissingDependencyError, match="pip install pyarrow"):
-        training(str(tmp_path / "a.parquet"))
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_files_without_pyarrow_say_what_to_install(tmp_path, monkeypatch, suffix):
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    (tmp_path / f"a.{suffix}").write_bytes(b"a,b\n1,2\n")
+    monkeypatch.setattr(_optional, "import_module", absent)
+    with pytest.raises(MissingDependencyError, match=r"need pyarrow.*pip install 'countarfactuals\[cli\]'"):
+        training(str(tmp_path / f"a.{suffix}"))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from countarfactuals.cli.text import Dialect, convert, infer, level_of, read_cells
-from countarfactuals.exceptions import DataError
+from countarfactuals.cli.arguments import Dialect
+from countarfactuals.cli.column_kinds import convert, infer
+from countarfactuals.cli.data_files import read_cells
+from countarfactuals.constraints.option import level_named
+from countarfactuals.exceptions import ConstraintError, DataError
 from countarfactuals.schema import Column, Kind, Schema
 
 COMMA = Dialect(decimal=",")
@@ -22,7 +23,7 @@ def silent(text: str) -> None:
 
 
 def cells_of(text: str, dialect: Dialect | None = None, say=silent):
-    return read_cells(io.StringIO(text, newline=""), "'a.csv'", dialect or Dialect(), say).columns
+    return read_cells(text, "'a.csv'", dialect or Dialect(), say).to_dict("list")
 
 
 @pytest.mark.parametrize(
@@ -88,16 +89,39 @@ def test_a_few_words_among_numbers_are_said():
 @pytest.mark.parametrize(
     "cells",
     [
-        ["2024-01-31", "2023-12-01"],
         ["31.01.2024", "1.2.2024"],
         ["1/31/24"],
-        ["2024-01-31 12:00:00"],
-        ["2024-01-31T12:00Z"],
     ],
 )
-def test_dates_are_refused(cells):
-    with pytest.raises(DataError, match=r"'day' holds dates.*--drop day"):
+def test_dates_that_can_be_mistaken_are_refused(cells):
+    with pytest.raises(DataError, match=r"'day' holds dates.*day and month can be mistaken.*--drop day"):
         infer("day", [*cells, None], Dialect(), silent)
+
+
+@pytest.mark.parametrize(
+    ("cells", "second"),
+    [
+        (["2024-01-31", "2023-12-01"], "2023-12-01"),
+        (["2024/1/31", "2023/12/1"], "2023-12-01"),
+        (["2024-01-31 12:00:00", "2023-12-01 07:30"], "2023-12-01 07:30"),
+        (["2024-01-31T12:00Z", "2023-12-01T07:30Z"], "2023-12-01 07:30Z"),
+    ],
+)
+def test_dates_with_the_year_first_are_read(cells, second):
+    read = infer("day", [*cells, None], Dialect(), silent)
+    assert read[1] == pd.Timestamp(second)
+    assert read.isna().tolist() == [False, False, True]
+    column = Schema.infer(pd.DataFrame({"day": read})).columns[0]
+    assert column.clock
+    again = convert(column, [*cells, None], range(3), Dialect())
+    assert (again.dropna() == read.dropna()).all()
+    with pytest.raises(DataError, match=r"'day' holds dates or times, got 'soon' in row 7"):
+        convert(column, ["soon"], [7], Dialect())
+
+
+def test_dates_that_are_none_are_refused():
+    with pytest.raises(DataError, match=r"'day' holds dates that can not be read.*--drop day"):
+        infer("day", ["2024-02-30"], Dialect(), silent)
 
 
 def test_decimal_commas_are_told_and_read():
@@ -198,6 +222,33 @@ def test_new_cells_are_read_like_the_old_ones():
 
 def test_levels_are_found_by_their_text():
     column = Column("job", Kind.CATEGORY, ("clerk", "cook"))
-    assert level_of(column, "cook") == "cook"
-    with pytest.raises(DataError, match="Did you mean 'clerk'"):
-        level_of(column, "clerc")
+    assert level_named(column, "cook", "--allowed") == "cook"
+    with pytest.raises(ConstraintError, match=r"--allowed: .*Did you mean 'clerk'"):
+        level_named(column, "clerc", "--allowed")
+
+
+def test_blanks_before_quoted_cells_are_no_parts_of_them():
+    text = 'a, "b, c" ,d\n 1,  "x, ""y"", z",2\n "3", 4" pipe,"5 "\n'
+    assert cells_of(text) == {"a": ["1", "3"], "b, c": ['x, "y", z', '4" pipe'], "d": ["2", "5"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [('a,b\n1,"x\n2,y\n', 2), ('a,b\n1,2\n"3"4,5\n', 3), ('a,b\n"1\n2",3\n4,"5', 4)]
+)
+def test_quotes_that_do_not_end_with_their_cell_are_refused(text, line):
+    with pytest.raises(DataError, match=f"no readable CSV file, in line {line}: a quoted cell is not closed"):
+        cells_of(text)
+
+
+def test_lines_are_counted_as_an_editor_counts_them():
+    with pytest.raises(DataError, match="3 cells in line 6, but 2 columns"):
+        cells_of('a,b\n\n1,"x\ny"\n2,3\n4,5,6\n')
+
+
+def test_numbers_in_the_header_are_names():
+    assert cells_of("2019,2020\n1,02\n") == {"2019": ["1"], "2020": ["02"]}
+
+
+def test_a_long_cell_over_many_lines_is_one_cell():
+    cell = "line\n" * 300_000  # more than pyarrow reads at once by itself
+    assert cells_of(f'a,b\n"{cell}",1\n') == {"a": [cell.strip()], "b": ["1"]}

@@ -10,8 +10,8 @@ import pytest
 
 from countarfactuals import CounterfactualsBatch
 from countarfactuals.cli import folder
-from countarfactuals.cli.arguments import by_options
-from countarfactuals.cli.verdict import in_the_file
+from countarfactuals.cli.arguments import OPTIONS
+from countarfactuals.exceptions import DataError, Setting
 
 from . import people
 
@@ -108,9 +108,13 @@ def test_parquet_holds_what_csv_holds(run, fitted, table, bad, tmp_path):
     np.testing.assert_allclose(pd.read_parquet(measured)["P(good)"], stored["P(good)"])
 
 
-def test_sentences_of_the_library_in_words_of_the_command_line():
-    assert by_options("`fixed`, `n_jobs` and `x`: 'fixed'") == "--fix, --jobs and `x`: 'fixed'"
-    assert in_the_file("in row 2 (counted from 0), in row 0 of 5", [7]) == "in row 2 (counted from 0), in row 0 of 5"
+def test_errors_of_the_library_in_words_of_the_command_line():
+    settings = {"a": Setting("fixed"), "b": Setting("n_jobs"), "c": Setting("x"), "row": 0}
+    error = DataError("{a}, {b} and {c}: 'fixed' in row {row}", **settings)
+    assert error.worded(OPTIONS) == "--fix, --jobs and `x`: 'fixed' in row 0"
+    assert error.having(row=7).worded() == "`fixed`, `n_jobs` and `x`: 'fixed' in row 7"
+    outer = DataError("{error} It was {what}.", error=error, what="late")
+    assert outer.worded(OPTIONS) == "--fix, --jobs and `x`: 'fixed' in row 0 It was late."
 
 
 def test_a_file_without_suffix_is_a_table(run, fitted, table, bad, tmp_path):

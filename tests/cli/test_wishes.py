@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from countarfactuals import Constraints, Target
-from countarfactuals.cli.arguments import add_wishes
-from countarfactuals.cli.wishes import constraints_of, names, row_numbers, target_of
+from countarfactuals.cli.arguments import add_wishes, row_numbers
+from countarfactuals.cli.wishes import constraints_of, target_of, targets_of_rows
+from countarfactuals.constraints.option import names
 from countarfactuals.exceptions import ConstraintError, TargetError
 from countarfactuals.prediction import make_predictor
 from countarfactuals.schema import Schema
@@ -80,7 +81,13 @@ def test_without_options_there_are_no_constraints():
         (["--fix", "age,income,job,size,a,a=b,member", "--fix", "born in, at"], "--fix names every column"),
         (["--allowed", "job=clerk,,cook"], "--allowed job needs levels"),
         (["--range", "age=0:1", "--range", "age=0:2"], "twice for 'age'"),
-        (["--allowed", "age=30"], "'age' holds numbers.*--range age"),
+        (["--allowed", "age=old"], "--allowed: 'age' holds numbers or dates, got 'old'"),
+        (["--change", "age=old"], "--change: a change of 'age' is a number such as 5 or a share"),
+        (["--change", "job=1"], "--change: the levels of 'job' have no order"),
+        (["--step", "job=1"], "--step: 'job' holds levels"),
+        (["--vary", "agee"], "--vary: there is no column 'agee'"),
+        (["--weight", "age=heavy"], "--weight: the weight of 'age' is a number from 0 on, or one of 'immutable'"),
+        (["--rule", "age < size < a"], "The rule 'age < size < a' can not be used"),
         (["--allowed", "job=clerk,coock"], "no level 'coock'"),
         (["--direction", "age=up"], "--direction: 'age' can increase or decrease, got 'up'"),
         (["--max-changed", "0"], "^--max-changed must be at least 1, got 0.*Leave it out for no bound"),
@@ -102,6 +109,12 @@ def test_wrong_constraints_are_refused(arguments, message):
         (["--want", "a", "--above", ".2"], ("A", "a", "b"), Target("a", above=0.2)),
         (["--above", ".2", "--below", ".5"], ("bad", "good"), Target(above=0.2, below=0.5)),
         ([], ("bad", "good"), None),
+        ([], ("a", "b", "c"), None),
+        (["--want", "a,c"], ("a", "b", "c"), Target(any_of=["a", "c"])),
+        (["--want", "a,c"], ("a,c", "b", "c"), Target("a,c")),
+        (["--want-not", "a"], ("a", "b", "c"), Target(none_of="a")),
+        (["--want-not", "1,2"], (0, 1, 2), Target(none_of=[1, 2])),
+        (["--want", "good", "--want-change", "0.1"], ("bad", "good"), Target("good", change=0.1)),
     ],
 )
 def test_targets_of_classes(arguments, classes, target):
@@ -110,6 +123,28 @@ def test_targets_of_classes(arguments, classes, target):
 
 def test_targets_of_numbers():
     assert target_of(options("--above", "-5", "--below", "7"), NUMBERS) == Target(above=-5, below=7)
+    assert target_of(options("--want-change=-10%"), NUMBERS) == Target(change="-10%")
+    assert target_of(options("--want-change=-20%,-10%"), NUMBERS) == Target(change=("-20%", "-10%"))
+    assert target_of(options("--want-change", "5"), NUMBERS) == Target(change=5)
+
+
+def test_targets_of_a_column():
+    said = targets_of_rows(options(), predictor(("a", "b", "c")), ["a", None, "b,c", " ", "C"])
+    assert said == [Target("a"), None, Target(any_of=["b", "c"]), None, Target("c")]
+    surer = options("--probability", ".7,1")
+    assert targets_of_rows(surer, predictor((0, 1)), ["1", 0.0]) == [
+        Target(1, probability=(0.7, 1)),
+        Target(0, probability=(0.7, 1)),
+    ]
+    assert targets_of_rows(options(), NUMBERS, ["100:200", "5:", ":7"]) == [
+        Target(above=100, below=200),
+        Target(above=5),
+        Target(below=7),
+    ]
+    with pytest.raises(TargetError, match=r"'100' is no range of numbers\. Write low:high"):
+        targets_of_rows(options(), NUMBERS, ["100"])
+    with pytest.raises(TargetError, match="so '--want' can not be said"):
+        targets_of_rows(options("--want", "a"), predictor(("a", "b")), ["a"])
 
 
 @pytest.mark.parametrize(
@@ -117,7 +152,12 @@ def test_targets_of_numbers():
     [
         (["--want", "god"], ("bad", "good"), "no class 'god'.*Did you mean 'good'"),
         (["--probability", ".7,1"], ("bad", "good"), "--probability needs --want"),
-        ([], ("a", "b", "c"), "--want 'a', 'b', 'c'"),
+        (["--want", "a", "--want-not", "b"], ("a", "b", "c"), "contradict each other"),
+        (["--want-not", "a", "--above", ".5"], ("a", "b", "c"), "--want-not takes no range"),
+        (["--want", "a,b", "--above", ".5"], ("a", "b", "c"), "A range is for the score of one class"),
+        (["--want", "a,bb"], ("a", "b", "c"), "no class 'bb'"),
+        (["--want-change", "5", "--above", "5"], None, "more than one range: '--above', '--want-change'"),
+        (["--want-not", "5"], None, "no class to want"),
         ([], None, "--above or --below"),
         (["--want", "5"], None, "no class to want"),
         (["--above", "nan"], None, "finite"),

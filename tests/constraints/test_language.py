@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import math
 import pickle
+import re
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -14,11 +16,16 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from hypothesis import given
 
 from countarfactuals import MISSING
-from countarfactuals.constraints import Constraints
-from countarfactuals.exceptions import ConstraintError, DataError
+from countarfactuals.constraints import Clause, Constraints, clause_text
+from countarfactuals.exceptions import ConstraintError, DataError, Setting
+from countarfactuals.language import Catalogue, speaking
+from countarfactuals.language.vocabulary import TEXT, words_of
 from countarfactuals.schema import Schema
+
+from .twin import cases
 
 FRAME = pd.DataFrame(
     {
@@ -102,6 +109,51 @@ def test_comparisons_judge_whole_rows_and_hold_for_missing_cells():
     assert changes(bind(2, rules=[("income", ">", "limit"), ("purpose", "==", "reason")])) == []
 
 
+def test_formulas_are_compared():
+    rules = ["income <= 0.8 * limit", "age > income", "max(age, limit) - owner < 100", "owner > tenant"]
+    limits = bind(0, rules=rules)
+    rng = np.random.default_rng(1)
+    rows = np.repeat(limits.x[None], 200, axis=0)
+    place = {name: SCHEMA.index(name) for name in ("income", "limit", "age", "owner", "tenant")}
+    for name in ("income", "limit", "age"):
+        rows[:, place[name]] = np.where(rng.random(200) < 0.2, np.nan, rng.uniform(0, 200, 200))
+    for name in ("owner", "tenant"):
+        rows[:, place[name]] = rng.integers(0, 2, 200)
+    income, limit, age, owner, tenant = (rows[:, j].tolist() for j in place.values())
+
+    def broken(i: int, said: bool, *cells: float) -> bool:
+        return not said and not any(map(math.isnan, cells))
+
+    wanted = {
+        "rule 1: income <= 0.8 * limit": [
+            broken(i, income[i] <= 0.8 * limit[i], income[i], limit[i]) for i in range(200)
+        ],
+        "rule 2: age > income": [broken(i, age[i] > income[i], age[i], income[i]) for i in range(200)],
+        "rule 3: max(age, limit) - owner < 100": [
+            broken(i, max(age[i], limit[i]) - owner[i] < 100, age[i], limit[i]) for i in range(200)
+        ],
+        "rule 4: owner > tenant": [broken(i, owner[i] > tenant[i]) for i in range(200)],
+    }
+    found = limits.violations(rows)
+    assert {name: found[name].tolist() for name in wanted} == wanted
+    assert all(any(cells) for cells in wanted.values())
+
+
+def test_formulas_are_told_and_kept():
+    constraints = Constraints(rules=["income <= 0.8 * limit", "income <= limit"])
+    assert constraints.rules[1] == ("income", "<=", "limit")
+    assert constraints.describe() == ["income <= 0.8 * limit.", "'income' <= 'limit'."]
+    stored = json.loads(json.dumps(constraints.to_dict()))
+    assert stored == {"rules": ["income <= 0.8 * limit", ["income", "<=", "limit"]]}
+    assert Constraints.from_dict(stored) == constraints
+    clause = next(iter(constraints.bind(SCHEMA, ROWS[0]).violations(ROWS)))
+    assert clause_text(Clause.from_dict(clause.to_dict())) == "income <= 0.8 * limit"
+    names = Constraints(derived={"income": "2 * limit", "age": adults}).bind(SCHEMA, ROWS[0]).names
+    stored = [json.loads(json.dumps(clause.to_dict())) for clause in names if clause.kind == "derived"]
+    texts = [clause_text(Clause.from_dict(clause)) for clause in stored]
+    assert texts == ["'income' is 2 * limit", "'age' is computed by adults"]
+
+
 def test_the_same_levels_in_another_order_are_compared_by_value():
     frame = pd.DataFrame({"a": pd.Categorical(["x", "y"], ["x", "y"]), "b": pd.Categorical(["x", "x"], ["y", "x"])})
     schema = Schema.infer(frame)
@@ -160,7 +212,7 @@ def test_functions_get_the_users_frame(convert, rule):
     schema = Schema.infer(convert(FULL))
     rows = schema.encode(convert(FULL))
     limits = Constraints(rules=[rule]).bind(schema, rows[0])
-    assert limits.violations(rows)["rule 1: <lambda>"].tolist() == [True, False]
+    assert limits.violations(rows)[limits.names[0]].tolist() == [True, False]
     assert limits.hold(rows).tolist() == [False, True]
 
 
@@ -196,7 +248,7 @@ def test_functions_may_write_to_their_frame():
 
     rows = ROWS.copy()
     limits = bind(rules=[careless, lambda frame: frame["age"] > 0])
-    assert not np.any(list(limits.violations(rows)["rule 2: <lambda>"]))
+    assert not np.any(list(limits.violations(rows)["rule 2: frame['age'] > 0"]))
     np.testing.assert_array_equal(rows, ROWS)
     array = Schema.infer(ROWS[:2, :3])
     rows = ROWS[:2, :3].copy()
@@ -214,14 +266,17 @@ def test_functions_may_write_to_their_frame():
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (lambda frame: True, r"'rule 1: <lambda>' must return one bool per row, shape \(3,\), got shape \(\)"),
+        (lambda frame: True, r"'rule 1: True' must return one bool per row, shape \(3,\), got shape \(\)"),
         (lambda frame: frame["age"], r"one bool per row, shape \(3,\), got shape \(3,\) of type int64"),
         (lambda frame: frame[["owner"]], r"got shape \(3, 1\)"),
         (lambda frame: frame["owner"][:2], r"Series whose 2 labels are not those of the 3 rows"),
         (lambda frame: frame["owner"].to_numpy()[:2], r"got shape \(2,\)"),
         (lambda frame: ["yes", "no", "no"], r"got shape \(3,\)"),
-        (lambda frame: frame["aeg"] > 3, r"'rule 1: <lambda>' failed on a frame of 3 row\(s\) with KeyError: 'aeg'"),
-        (lambda frame: [[1], [1, 2]], "'rule 1: <lambda>' failed .* with ValueError"),
+        (
+            lambda frame: frame["aeg"] > 3,
+            r"rule 1: frame\['aeg'\] > 3\W+failed on a frame of 3 row\(s\) with KeyError: 'aeg'",
+        ),
+        (lambda frame: [[1], [1, 2]], r"'rule 1: \[\[1\], \[1, 2\]\]' failed .* with ValueError"),
         (functools.partial(min, 3), "'rule 1: min' failed"),
     ],
 )
@@ -261,7 +316,12 @@ def test_functions_that_fail(rule, message):
         ({"max_changed": 1.5}, "`max_changed` must be a whole number"),
         ({"max_changed": True}, "`max_changed` must be a whole number"),
         ({"rules": len}, "`rules` must be a list of rules"),
-        ({"rules": ("a", "<", "b")}, r"A rule must be \(column, sign, column\) or a function of a frame, got 'a'"),
+        ({"rules": ("a", "<", "b")}, "The rule 'a' can not be used: it compares no columns"),
+        ({"rules": [1]}, r"A rule must be \(column, sign, column\), a text or a function of a frame, got 1"),
+        ({"rules": ["1 < 2"]}, "compares no columns"),
+        ({"rules": ["a + b"]}, "compares no columns"),
+        ({"rules": ["a < b < c"]}, "The rule 'a < b < c' can not be used: 'a < b < c' is not allowed"),
+        ({"rules": ["open('x') < a"]}, "is not allowed"),
         ({"rules": [("a", "=<", "b")]}, r"The sign of rule \('a', '=<', 'b'\) must be one of <, <=, >, >=, ==, !="),
         ({"rules": [("a", 3, "b")]}, "The sign of rule"),
         (
@@ -271,7 +331,7 @@ def test_functions_that_fail(rule, message):
         ({"groups": 1}, "`groups` must be a list of lists of columns"),
         ({"exactly_one": ["a", "b"]}, "An entry of `exactly_one` must be a list of columns"),
         ({"weights": [1, 2]}, "`weights` must be a dict by column"),
-        ({"weights": {"age": -1}}, "The weight of 'age' must be a finite number of at least 0, got -1"),
+        ({"weights": {"age": -1}}, "The weight of 'age' must be a finite number of at least 0, or one of .*; got -1"),
         ({"weights": {"age": math.nan}}, "must be a finite number"),
         ({"weights": {"age": math.inf}}, "must be a finite number"),
         ({"weights": {"age": "2"}}, "must be a finite number"),
@@ -296,6 +356,8 @@ def test_refused_without_data(said, message):
         ({"allowed": {"porpose": ["car"]}}, "`allowed`: There is no column 'porpose'"),
         ({"direction": {"agee": "increase"}}, "`direction`: There is no column 'agee'"),
         ({"rules": [("age", "<", "incom")]}, "`rules`: There is no column 'incom'"),
+        ({"rules": ["age < 2 * incom"]}, "`rules`: There is no column 'incom'"),
+        ({"rules": ["age < 2 * grade"]}, "'age < 2 \\* grade' names 'grade', which holds levels"),
         ({"groups": [["age", "incom"]]}, "`groups`: There is no column 'incom'"),
         ({"exactly_one": [["owner", "tennant"]]}, "`exactly_one`: There is no column 'tennant'"),
         ({"weights": {"agee": 2}}, "`weights`: There is no column 'agee'"),
@@ -310,7 +372,6 @@ def test_refused_without_data(said, message):
         ({"ranges": {"grade": (math.nan, None)}}, "`ranges` of 'grade' names nan"),
         ({"ranges": {"purpose": ("car", "study")}}, "of kind category and has no range. Say allowed={'purpose': "),
         ({"ranges": {"owner": (0, 1)}}, "of kind boolean and has no range"),
-        ({"allowed": {"age": [30]}}, r"'age', which holds numbers .* Say ranges=\{'age': \(low, high\)\}"),
         ({"allowed": {"purpose": ["studi"]}}, r"`allowed`: Column 'purpose' has no level 'studi'.*mean 'study'\?"),
         ({"allowed": {"purpose": {"studi": ["car"]}}}, "has no level 'studi'"),
         ({"allowed": {"purpose": {"study": ["cra"]}}}, "has no level 'cra'"),
@@ -392,11 +453,12 @@ def test_sentences():
 def test_plain_json():
     stored = Constraints(**SAID).to_dict()
     assert json.loads(json.dumps(stored, allow_nan=False)) == stored
+    missing = {"$missing": True}
     assert stored == {
         "fixed": ["age"],
         "ranges": {"income": [1, 2.5], "limit": [None, 3], "grade": ["mid", None], "age": [None, None]},
         "allowed": {
-            "purpose": {"from_to": [["car", ["study", None]], [None, ["car"]], ["study", []]]},
+            "purpose": {"from_to": [["car", ["study", missing]], [missing, ["car"]], ["study", []]]},
             "reason": ["car", "study"],
         },
         "direction": {"grade": "increase"},
@@ -408,3 +470,120 @@ def test_plain_json():
         "allow_missing": True,
     }
     assert Constraints().to_dict() == {}
+
+
+def test_json_and_back():
+    said = {name: value for name, value in SAID.items() if name != "rules"}
+    said |= {"rules": [("income", "<=", "limit")], "ranges": {**SAID["ranges"], "age": (None, None)}}
+    constraints = Constraints(**said)
+    assert Constraints.from_dict(json.loads(json.dumps(constraints.to_dict()))) == constraints
+    assert Constraints.from_dict({}) == Constraints()
+
+
+@given(cases())
+def test_random_constraints_survive_json(case):
+    constraints = Constraints(**case.said | {"rules": [rule for rule in case.said["rules"] if not callable(rule)]})
+    assert Constraints.from_dict(json.loads(json.dumps(constraints.to_dict(), allow_nan=False))) == constraints
+
+
+def test_names_and_levels_keep_their_types_in_json():
+    said = Constraints(
+        fixed=[1, "1", ("a", 2)],
+        ranges={0: (1, np.float32(2.5)), "0": (None, math.inf)},
+        allowed={("a", 1): [True, 1, "1", MISSING], 3: {MISSING: [0], False: [MISSING]}},
+        groups=[[("a", 2), 1]],
+        rules=[(0, "<", ("a", 2))],
+        weights={pd.Timestamp("2024-02-03"): 2},
+    )
+    back = Constraints.from_dict(json.loads(json.dumps(said.to_dict(), allow_nan=False)))
+    assert repr(back) == repr(said).replace("np.float32(2.5)", "2.5").replace("inf", "None")
+    assert [type(level) for level in back.allowed["a", 1][:3]] == [bool, int, str]
+
+
+def test_json_of_version_1_is_read():
+    stored = {"allowed": {"purpose": {"from_to": [["car", [None]], [None, ["car"]]]}, "reason": ["car", None]}}
+    allowed = {"purpose": {"car": [MISSING], MISSING: ["car"]}, "reason": ["car", MISSING]}
+    assert Constraints.from_dict(stored) == Constraints(allowed=allowed)
+
+
+def test_a_function_comes_back_by_its_name_and_does_not_judge():
+    back = Constraints.from_dict(Constraints(rules=[adults]).to_dict())
+    assert back.describe() == ["The rule adults holds."]
+    assert back.to_dict() == {"rules": [{"function": "adults"}]}
+    limits = back.bind(SCHEMA, ROWS[0])
+    assert limits.liftable == ("rule 1: adults",)
+    with pytest.raises(ConstraintError, match="'adults' is a function, of which files keep the name alone"):
+        limits.hold(ROWS[:1])
+
+
+def test_an_unknown_kind():
+    for make in (lambda: Constraints(fixd=["age"]), lambda: Constraints.from_dict({"fixd": ["age"]})):
+        with pytest.raises(ConstraintError, match=r"no constraint 'fixd'; known: fixed, .*Did you mean 'fixed'\?"):
+            make()
+
+
+# As data
+
+
+def test_clauses_tell_what_they_stand_for():
+    limits = bind(0, **{**SAID, "max_changed": 2, "fixed": ["age"], "exactly_one": [], "rules": SAID["rules"][:2]})
+    told = {clause: (clause.kind, clause.columns, clause.value) for clause in limits.names}
+    assert told["range: limit"] == ("ranges", ("limit",), (None, 3))
+    assert told["direction: grade"] == ("direction", ("grade",), "increase")
+    assert told["rule 1: income <= limit"] == ("rules", ("income", "limit"), "<=")
+    assert told["rule 2: adults"] == ("rules", (), "adults")
+    assert told["group: income, limit"] == ("groups", ("income", "limit"), None)
+    assert told["max_changed"] == ("max_changed", (), 2)
+    for clause in limits.names:
+        again = [pickle.loads(pickle.dumps(clause)), copy.deepcopy(clause)]
+        again.append(Clause.from_dict(json.loads(json.dumps(clause.to_dict(), allow_nan=False))))
+        for other in again:
+            assert (other, other.kind, other.columns) == (clause, clause.kind, clause.columns)
+            assert repr(other.value).replace("np.float64(2.5)", "2.5") == repr(clause.value).replace(
+                "np.float64(2.5)", "2.5"
+            )
+
+
+def test_words_of_a_reader():
+    names = [*FRAME, "born in, at"]
+    words = words_of(names, {"income": "€", "limit": "months"}, "rows", None, TEXT)
+    said = Constraints(
+        fixed=["born in, at"],
+        ranges={"income": (1000, 60000.5), "limit": (None, 1), "grade": ("low", None)},
+        allowed={"purpose": ["purpose", MISSING]},
+        rules=[("income", "<=", "limit")],
+        groups=[["age", "income", "limit"]],
+    )
+    assert said.describe(words) == [
+        "“born in, at” does not change.",
+        "If income changes, it becomes a value from €1,000 to €60,000.5.",
+        "If limit changes, it becomes at most 1 month.",
+        "If grade changes, it becomes at least low.",
+        "If purpose changes, it becomes 'purpose' or missing.",
+        "income <= limit.",
+        "age, income and limit change together or not at all.",
+    ]
+
+
+def test_every_word_can_be_of_another_language():
+    class Strange(Catalogue):
+        def phrase(self, english: str) -> str:
+            return "".join(part if part.startswith("{") else "§" for part in re.split(r"(\{.*?\})", english) if part)
+
+    english = Constraints(**SAID).describe()
+    with speaking(Strange("xx")):
+        said = [*Constraints(**SAID).describe(), *(clause_text(name) for name in bind(**ONE_OF_ALL).names)]
+    kept = set(re.findall(r"[A-Za-z_]+", repr(SAID) + repr(ONE_OF_ALL))) | {"adults"}
+    assert len(english) < len(said)
+    assert {word for sentence in said for word in re.findall("[A-Za-z_]+", sentence)} <= kept
+
+
+ONE_OF_ALL = {**SAID, "ranges": {"income": (1, 2)}, "allow_missing": False, "allowed": {"reason": ["car"]}}
+
+
+def test_errors_tell_what_they_speak_of():
+    with pytest.raises(ConstraintError) as caught:
+        bind(ranges={"incom": (1, 2)})
+    assert caught.value.fields["parameter"] == Setting("ranges")
+    assert caught.value.fields["column"] == "incom"
+    assert caught.value.worded({"ranges": "--range"}).startswith("--range: There is no column 'incom'")

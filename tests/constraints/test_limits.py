@@ -13,7 +13,7 @@ from countarfactuals.schema import Column, Kind, Schema
 
 from .twin import Case, cases, judge
 
-CELL_CONSTRAINTS = ("fixed", "range", "allowed", "direction", "missing")
+CELL_CONSTRAINTS = ("fixed", "not varied", "immutable", "range", "change", "step", "allowed", "direction", "missing")
 
 
 def none_of(violations, n: int) -> np.ndarray:

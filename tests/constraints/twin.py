@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,11 @@ LEVELS = {
     Kind.ORDERED: [("low", "mid", "high"), ("high", "mid", "low"), (0, 1)],
 }
 NUMBERS = {Kind.INTEGER: [-1.0, 0.0, 1.0, 2.0, 3.0], Kind.REAL: [-1.0, 0.0, 0.5, 1.0, 2.25]}
+STEPS = (0.5, 1, 2.0, "±0.5", "±1")
+CHANGES = {
+    "number": [(0, 1), (None, 1.5), (-1, None), (-0.3, 1), 1, "50%", ("-50%", "200%"), (1, 2), (0, "100%")],
+    "ordered": [(0, 1), (-1, None), 1, (None, -1)],
+}
 SIGNS = {
     "<": lambda a, b: a < b,
     "<=": lambda a, b: a <= b,
@@ -77,7 +83,6 @@ def constraints(draw, schema: Schema, x: np.ndarray) -> dict[str, Any]:
     others = [name for name in names if name != free]
     numbers = [column for column in schema.columns if column.is_number]
     ranged = [column for column in schema.columns if column.is_number or column.kind is Kind.ORDERED]
-    with_levels = [column for column in schema.columns if not column.is_number]
     ordered = [column.name for column in schema.columns if column.kind is not Kind.CATEGORY]
     binary = [
         column.name
@@ -92,18 +97,28 @@ def constraints(draw, schema: Schema, x: np.ndarray) -> dict[str, Any]:
     said = {
         "fixed": sometimes(draw, st.sets(st.sampled_from(others)), ()) if others else (),
         "ranges": {column.name: draw(ranges(column)) for column in ranged if draw(st.integers(0, 3)) == 0},
+        "change": {column.name: draw(changes(column)) for column in ranged if draw(st.integers(0, 3)) == 0},
+        "steps": {column.name: draw(st.sampled_from(STEPS)) for column in numbers if draw(st.integers(0, 3)) == 0},
         "allowed": {
-            column.name: draw(levels(column, allow_missing)) for column in with_levels if draw(st.integers(0, 2)) == 0
+            column.name: draw(levels(column, allow_missing))
+            for column in schema.columns
+            if draw(st.integers(0, 2)) == 0
         },
         "direction": {name: draw(ways) for name in ordered if draw(st.integers(0, 2)) == 0},
         "max_changed": sometimes(draw, st.integers(1, 6), None),
         "rules": draw(st.lists(rules(schema), max_size=3)),
         "groups": draw(sets) if len(others) > 1 else [],
         "exactly_one": [draw(one_hot)] if len(binary) > 1 and draw(st.booleans()) else [],
-        "weights": {column.name: draw(st.floats(0.1, 9)) for column in numbers},
+        "weights": {column.name: draw(st.floats(0.1, 9) | st.sampled_from(["hard", "easy"])) for column in numbers},
         "allow_missing": allow_missing,
     }
     said["rules"] = [rule for rule in said["rules"] if rule is not None]
+    varied = draw(st.sets(st.sampled_from(names), min_size=1)) | {free}
+    said["vary"] = sometimes(draw, st.just(sorted(varied - set(said["fixed"]))), None)
+    if others and draw(st.integers(0, 3)) == 0:
+        still = draw(st.sampled_from(others))
+        if still not in (said["vary"] or ()):
+            said["weights"][still] = "immutable"
     return said
 
 
@@ -118,12 +133,17 @@ def ranges(draw, column: Column):
     return sometimes(draw, st.none(), low), sometimes(draw, st.none(), high)
 
 
+def changes(column: Column):
+    return st.sampled_from(CHANGES["number" if column.is_number else "ordered"])
+
+
 @st.composite
 def levels(draw, column: Column, allow_missing: bool):
-    ends = st.lists(st.sampled_from([*column.levels, MISSING] if allow_missing else column.levels), max_size=3)
+    values = NUMBERS[column.kind] if column.is_number else column.levels
+    ends = st.lists(st.sampled_from([*values, MISSING] if allow_missing else values), max_size=3)
     if draw(st.booleans()):
         return draw(ends.filter(len))
-    starts = draw(st.lists(st.sampled_from([*column.levels, MISSING]), min_size=1, unique=True))
+    starts = draw(st.lists(st.sampled_from([*values, MISSING]), min_size=1, unique=True))
     return {start: draw(ends) for start in starts}
 
 
@@ -168,6 +188,14 @@ def is_one_of(value: Any, collection) -> bool:
     return any(value is None if one is MISSING else value is not None and value == one for one in collection)
 
 
+def opposite(end: Any) -> Any:
+    return f"-{end}" if isinstance(end, str) else -end
+
+
+def amount(own: Fraction, end: Any) -> Fraction:
+    return abs(own) * Fraction(end[:-1]) / 100 if isinstance(end, str) else Fraction(str(end))
+
+
 def judge(case: Case, row: np.ndarray) -> dict[str, bool]:
     """Name of each constraint, and whether the row violates it."""
     schema, said = case.schema, case.said
@@ -184,11 +212,30 @@ def judge(case: Case, row: np.ndarray) -> dict[str, bool]:
     verdict = {}
     for name in said["fixed"]:
         verdict[f"fixed: {name}"] = name in changed
+    if said["vary"] is not None:
+        for name in schema.names:
+            if name not in said["vary"]:
+                verdict[f"not varied: {name}"] = name in changed
     for name, (low, high) in said["ranges"].items():
         inside = new[name] is not None
         inside = inside and (low is None or rank(name, low) <= rank(name, new[name]))
         inside = inside and (high is None or rank(name, new[name]) <= rank(name, high))
         verdict[f"range: {name}"] = name in changed and not inside
+    for name, ends in said["change"].items():
+        low, high = ends if isinstance(ends, tuple) else (opposite(ends), ends)
+        wrong = name in changed and new[name] is None
+        if name in changed and None not in (new[name], old[name]):
+            own, moved = Fraction(str(rank(name, old[name]))), Fraction(str(rank(name, new[name])))
+            wrong = low is not None and moved < own + amount(own, low)
+            wrong = wrong or (high is not None and moved > own + amount(own, high))
+        verdict[f"change: {name}"] = wrong
+    for name, step in said["steps"].items():
+        wrong = name in changed and new[name] is None
+        if name in changed and not wrong and (old[name] is not None or not isinstance(step, str)):
+            start = Fraction(str(old[name])) if isinstance(step, str) else 0
+            places = (Fraction(str(new[name])) - start) / Fraction(str(step).lstrip("±"))
+            wrong = places.denominator != 1
+        verdict[f"step: {name}"] = wrong
     for name, allowed in said["allowed"].items():
         if isinstance(allowed, dict):
             ways = [ends for start, ends in allowed.items() if is_one_of(old[name], [start])]
@@ -217,6 +264,9 @@ def judge(case: Case, row: np.ndarray) -> dict[str, bool]:
         ones = sum(cell is not None and cell == 1 for cell in cells)
         other = any(cell is not None and cell not in (0, 1) for cell in cells)
         verdict[f"exactly_one: {listed(names)}"] = other or ones > 1 or (ones == 0 and None not in cells)
+    for name, weight in said["weights"].items():
+        if weight == "immutable":
+            verdict[f"immutable: {name}"] = name in changed
     if not said["allow_missing"]:
         for name in schema.names:
             if old[name] is not None:

@@ -1,4 +1,4 @@
-"""The explainers that the contract binds. A new method joins by one more entry here."""
+"""The explainers that the contract binds: all that are registered. A new method joins by its own registration."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from countarfactuals import AdversarialRandomForest, make_explainer
+from countarfactuals.explainers import registry
 
 
 class Method(NamedTuple):
@@ -39,15 +40,24 @@ def small(method: str, **own: Any) -> Callable[..., Any]:
     return make
 
 
-METHODS = [
-    Method("arf", small("arf"), alone=True),
-    Method("arf, as in the paper", small("arf", preset="paper"), alone=True),
-    Method("mocarf", small("mocarf")),
-    Method("moc", small("moc")),
-    Method("mocctree", small("mocctree")),
-    Method("nice", small("nice"), n_rows=2),
-    Method("whatif", small("whatif"), is_pareto=False, invents_rows=False),
-    Method("random search", small("random")),
-]
+def entry(method: registry.Method, name: str | None = None, **own: Any) -> Method:
+    """What the registry says of a method, and how it is made here."""
+    return Method(
+        name or method.name,
+        small(method.name, **own),
+        is_pareto=method.explainer.is_pareto,
+        invents_rows=method.hands_out != "real rows",
+        n_rows=2 if method.hands_out == "real cells" else 3,
+        alone=method.name == "arf",
+    )
+
+
+def every_entry() -> list[Method]:
+    """The registered methods, and ARF with the settings of the paper."""
+    entries = [entry(method) for method in registry.methods().values()]
+    return [*entries[:1], entry(registry.methods()["arf"], "arf, as in the paper", preset="paper"), *entries[1:]]
+
+
+METHODS = every_entry()
 BY_NAME = {method.name: method for method in METHODS}
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from countarfactuals import Constraints, Target
+from countarfactuals import AdversarialRandomForest, Constraints, Target
 from countarfactuals.exceptions import (
     ConstraintError,
     CountarfactualsError,
@@ -53,8 +53,8 @@ def test_use_before_fit(method: Method, tmp_path: Any):
         {"max_evaluations": 0},
         {"max_evaluations": 10.5},
         {"max_evaluations": True},
-        {"min_plausibility": 1.5},
-        {"min_plausibility": -0.1},
+        {"min_typicality": 1.5},
+        {"min_typicality": -0.1},
         {"trade_off": 2},
         {"trade_off": "half"},
         {"outcome": "expected"},
@@ -63,7 +63,7 @@ def test_use_before_fit(method: Method, tmp_path: Any):
         {"density": "forest"},
         {"distance": "gower"},
         {"extra_objectives": {"cost": 3}},
-        {"extra_objectives": {"sparsity": len}},
+        {"extra_objectives": {"n_changed": len}},
         {"random_state": "one"},
         {"random_state": -1},
         {"task": "ranking"},
@@ -162,7 +162,7 @@ def test_wrong_rows(method: Method, x: Any, error: type[Exception], match: str):
         ("binary", "goood", "Did you mean 'good'"),
         ("binary", 1, "'bad', 'good'"),
         ("binary", Target("good", probability=(2, 3)), "0 to 1"),
-        ("multiclass", None, "'a', 'b', 'c', 'd'"),
+        ("multiclass", Target(none_of=["a", "b", "c", "d"]), "'a', 'b', 'c', 'd'"),
         ("multiclass", "e", "'a', 'b', 'c', 'd'"),
         ("multiclass", Target(above=0.5), "which class"),
         ("regression", None, "range"),
@@ -270,3 +270,28 @@ def test_functions_are_handed_in_again(method: Method, tmp_path: Any):
     one, other = explainer.explain(X.head(1)), loaded.explain(X.head(1))
     assert one.rows.tobytes() == other.rows.tobytes()
     assert one.objectives["cost"].tobytes() == other.objectives["cost"].tobytes()
+
+
+HUGE = 10**400  # an integer beyond all floats
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: Constraints(weights={"age": HUGE}),
+        lambda: Constraints(steps={"age": HUGE}),
+        lambda: Constraints(change={"age": (0, HUGE)}),
+        lambda: Constraints(change={"age": HUGE}),
+        lambda: Target(above=HUGE),
+        lambda: Target("yes", probability=(0, HUGE)),
+        lambda: Target(between=(np.array([1, 2]), 3)),
+        lambda: Target("yes", probability=(np.array([0.1, 0.2]), 1)),
+        lambda: Target("yes", probability=(pd.NA, 1)),
+        lambda: AdversarialRandomForest(epsilon=HUGE).fit(pd.DataFrame({"a": range(20)})),
+        lambda: AdversarialRandomForest(n_estimators=HUGE).fit(pd.DataFrame({"a": range(20)})),
+        lambda: AdversarialRandomForest().fit(pd.DataFrame([[1], [2]], columns=pd.Index(["\ud800"], dtype=object))),
+    ],
+)
+def test_numbers_beyond_all_floats_arrays_and_halves_of_characters_are_refused(ask):
+    with pytest.raises(CountarfactualsError):
+        ask()

@@ -145,7 +145,7 @@ def test_contract(method: Method, task: str, table: str, frame: str, model: str)
         check_result(result, method, X, x)
         check_values(result, names, X, x)
         np.testing.assert_allclose(
-            result.objectives["proximity"], gower(result.to_frame(), x, names, X, said.get("weights")), atol=1e-12
+            result.objectives["distance"], gower(result.to_frame(), x, names, X, said.get("weights")), atol=1e-12
         )
         if said:
             check_constraints(result, said, names, x)

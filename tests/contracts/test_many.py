@@ -153,7 +153,9 @@ def test_enough_time(method: Method):
 @every_method
 def test_an_interrupt_returns_what_is_finished(method: Method):
     whole = with_error(method.name, None).explain_many(queries())
-    batch = with_error(method.name, KeyboardInterrupt()).explain_many(queries(bad=2))
+    explainer = with_error(method.name, KeyboardInterrupt())
+    with pytest.warns(UserWarning, match=r"2 of 5 rows are finished .*; 2 of them were not begun"):
+        batch = explainer.explain_many(queries(bad=2), together=False)
     assert batch.index == ("v", "w")
     assert batch.unfinished == ("x", "y", "z")
     assert all(map(same, batch, whole[:2]))
@@ -181,7 +183,14 @@ def test_silent_unless_someone_watches(method: Method, capfd: Any, monkeypatch: 
 @every_method
 def test_bad_arguments(method: Method):
     explainer = with_error(method.name, None)
-    for wrong in ({"n_jobs": 0}, {"n_jobs": 1.5}, {"time_budget": -1}, {"time_budget": "1"}, {"on_error": "ignore"}):
+    for wrong in (
+        {"n_jobs": 0},
+        {"n_jobs": 1.5},
+        {"time_budget": -1},
+        {"time_budget": "1"},
+        {"on_error": "ignore"},
+        {"together": 1.5},
+    ):
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             explainer.explain_many(queries(), **wrong)
     with pytest.raises(CountarfactualsError):

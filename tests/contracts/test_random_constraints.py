@@ -21,7 +21,10 @@ N, BUDGET, N_QUERIES = 220, 150, 30
 # what leaves everything free; `allow_missing` stays, as levels may name MISSING only with it
 NOTHING: dict[str, Any] = {
     "fixed": (),
+    "vary": None,
     "ranges": {},
+    "change": {},
+    "steps": {},
     "allowed": {},
     "direction": {},
     "max_changed": None,
@@ -120,7 +123,7 @@ def test_random_constraints(method: Method, data: Any):
     broken = [name for row in schema.encode(frame) for name, violated in judge(case, row).items() if violated]
     assert not broken
     if method.is_pareto:
-        check_none_dominated(result, ("proximity", "sparsity", "plausibility"))
+        check_none_dominated(result, ("distance", "n_changed", "implausibility"))
 
 
 @every_method
@@ -133,8 +136,8 @@ def test_weights_are_costs(method: Method):
         x, constraints=Constraints(weights={name: 0 for name in FRAME.columns if name != "c1"})
     )
     only = np.abs(weighted.to_frame()["c1"] - x["c1"].iloc[0]) / (FRAME["c1"].max() - FRAME["c1"].min())
-    np.testing.assert_allclose(weighted.objectives["proximity"], only, atol=1e-12)
-    assert plain.objectives["proximity"].min() > 0
+    np.testing.assert_allclose(weighted.objectives["distance"], only, atol=1e-12)
+    assert plain.objectives["distance"].min() > 0
 
 
 def test_every_method_is_bound():

@@ -100,7 +100,7 @@ def test_the_paper_learns_nothing():
 
 
 def test_a_declaration_is_obeyed():
-    explainer = BY_NAME["random search"].make(good, classes=("bad", "good"), max_evaluations=300)
+    explainer = BY_NAME["random"].make(good, classes=("bad", "good"), max_evaluations=300)
     explainer.fit(table(), values={"age": {"step": 1}, "rate": {"low": 0}, "debt": "continuous"})
     assert explainer.schema_.columns[0].atoms == ()
     assert explainer.schema_.columns[4].grid == (1.0, 0.0)

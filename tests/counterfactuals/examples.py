@@ -6,9 +6,21 @@ import numpy as np
 import pandas as pd
 
 from countarfactuals.counterfactuals import Counterfactuals
+from countarfactuals.prediction import Score, Target
 from countarfactuals.schema import Schema
 
 GRADES = ["low", "middle", "high"]
+REGRESSION = (Score("prediction"),)
+
+
+def probabilities(*labels: Any) -> tuple[Score, ...]:
+    """What the scores are of a model that has probabilities of these classes."""
+    return tuple(Score("probability", label, k) for k, label in enumerate(labels))
+
+
+def margins(*labels: Any) -> tuple[Score, ...]:
+    """The same for a model whose scores are no probabilities."""
+    return tuple(Score("margin", label, k) for k, label in enumerate(labels))
 
 
 def loans() -> pd.DataFrame:
@@ -38,19 +50,19 @@ def result(frame: Any = None, **changes: Any) -> Counterfactuals:
         "schema": schema,
         "x": matrix[0],
         "rows": matrix[1:],
-        "target": "class 'good'",
+        "target": Target("good"),
         "method": "arf",
         "status": "found",
-        "score_names": ("P(good)",),
+        "score_columns": probabilities("good"),
         "x_scores": [0.31],
         "scores": (0.5 + base / (2 * n + 2))[:, None],
         "x_label": "bad",
         "labels": ["good"] * n,
         "objectives": {
             "validity": np.zeros(n),
-            "proximity": 0.1 * base,
-            "sparsity": (base[::-1] + 1) / 10,
-            "plausibility": base * np.pi,
+            "distance": 0.1 * base,
+            "n_changed": (base[::-1] + 1) / 10,
+            "implausibility": base * np.pi,
         },
         "log_density": -base * np.pi,
         "x_log_density": -2.5,

@@ -8,10 +8,11 @@ import pytest
 
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch, Diagnosis
 from countarfactuals.exceptions import DataError, StorageError
+from countarfactuals.prediction import Target
 
 from .examples import loans, result
 
-EMPTY = {"target": "class 'good'", "method": "arf"}
+EMPTY = {"target": Target("good"), "method": "arf"}
 
 
 def batch() -> CounterfactualsBatch:
@@ -20,7 +21,7 @@ def batch() -> CounterfactualsBatch:
     error = Counterfactuals.empty(
         made.schema, None, status="error", error="No level 'q'.", notes=("No level 'q'.",), **EMPTY
     )
-    return CounterfactualsBatch((made, none, error, made.select(1, "proximity")), ("a", 7, "c", "d"), ("e", "f"))
+    return CounterfactualsBatch((made, none, error, made.select(1, "distance")), ("a", 7, "c", "d"), ("e", "f"))
 
 
 def test_it_is_a_sequence_of_results() -> None:
@@ -28,7 +29,7 @@ def test_it_is_a_sequence_of_results() -> None:
     assert len(made) == 4
     assert made[0] == result()
     assert [len(one) for one in made] == [4, 0, 0, 1]
-    assert made[-1].objectives["proximity"].tolist() == [0.1]
+    assert made[-1].objectives["distance"].tolist() == [0.1]
     assert made[1:3].index == (7, "c")
     assert isinstance(made[1:3], CounterfactualsBatch)
     assert result() in made
@@ -57,7 +58,7 @@ def test_rows_are_stacked() -> None:
     pd.testing.assert_frame_equal(rows.iloc[:4], result().to_frame())
     assert frame["amount"].iloc[4] == 3200.25
     rich = batch().to_frame(objectives=True)
-    assert rich["proximity"].tolist() == [*result().objectives["proximity"], 0.1]
+    assert rich["distance"].tolist() == [*result().objectives["distance"], 0.1]
     assert rich["prediction"].tolist() == ["good"] * 5
 
 
@@ -94,9 +95,9 @@ def test_results_with_different_measures_are_not_mixed() -> None:
 
 def test_changes_name_the_row() -> None:
     changes = batch().changes()
-    assert list(changes.columns) == ["row", "counterfactual", "feature", "from", "to"]
+    assert list(changes.columns) == ["row", "counterfactual", "feature", "from", "to", "consequence"]
     assert len(changes) == 12
-    assert changes.iloc[-1].tolist() == ["d", 0, "grade", "middle", "high"]
+    assert changes.iloc[-1].tolist() == ["d", 0, "grade", "middle", "high", False]
 
 
 def test_summary_by_row() -> None:
@@ -124,7 +125,7 @@ def test_json_keeps_results_and_labels() -> None:
 
 def test_json_holds_the_schema_once(tmp_path) -> None:
     text = batch().to_json(tmp_path / "batch.json")
-    assert text.count('"columns"') == 1
+    assert text.count('"columns": [{') == 1
     assert CounterfactualsBatch.from_json(tmp_path / "batch.json") == batch()
 
 

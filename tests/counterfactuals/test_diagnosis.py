@@ -4,13 +4,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from countarfactuals.cli.output import OPTIONS
+from countarfactuals.cli.arguments import OPTIONS
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals, Diagnosis
 from countarfactuals.counterfactuals.restrictions import constraint_text
-from countarfactuals.counterfactuals.vocabulary import TEXT, Words, words_of
+from countarfactuals.language.vocabulary import TEXT, Words, words_of
+from countarfactuals.prediction import Target
 
-from .examples import result
+from .examples import REGRESSION, probabilities, result
 
 
 def empty(diagnosis: Diagnosis | None, status: str = "none", **known) -> Counterfactuals:
@@ -18,10 +19,10 @@ def empty(diagnosis: Diagnosis | None, status: str = "none", **known) -> Counter
     return Counterfactuals.empty(
         made.schema,
         made.x,
-        target="class 'good'",
+        target=Target("good"),
         method="arf",
         status=status,
-        score_names=("P(good)",),
+        score_columns=probabilities("good"),
         x_scores=[0.31],
         x_label="bad",
         diagnosis=diagnosis,
@@ -106,15 +107,20 @@ def test_it_is_read_only() -> None:
             one.nearest_miss[0] = 1
 
 
-SAID = (
-    "'age' can only increase.",
-    "If 'amount' changes, it becomes a value from 1000 to 4000.5.",
-    "If 'grade' changes, it becomes at most 'high'.",
-    "If 'grade' changes, it becomes 'low' or 'high'.",
-    "At most 3 features may change.",
-    "The rule sane holds.",
-    "'age' <= 'amount'.",
+def sane(frame):
+    return frame["age"] > 0
+
+
+SAID = Constraints(
+    direction={"age": "increase"},
+    ranges={"amount": (1000, 4000.5), "grade": (None, "high")},
+    allowed={"grade": ["low", "high"]},
+    max_changed=3,
+    rules=[sane, ("age", "<=", "amount")],
+    groups=[["age", "job"]],
+    fixed=["town"],
 )
+KNOWN = {"constraints": SAID}
 
 
 def reader(options: dict[str, str] | None = None) -> Words:
@@ -122,7 +128,7 @@ def reader(options: dict[str, str] | None = None) -> Words:
 
 
 def test_a_reader_who_writes_no_python() -> None:
-    made = empty(FULL, constraints=SAID)
+    made = empty(FULL, **KNOWN)
     assert FULL.text(made, reader()).replace(". ", ".\n").splitlines()[2:] == [
         "By constraint: 150 break “age can only increase” and 1 breaks “If amount changes, it becomes a value from "
         "€1,000 to €4,000.5” (one candidate may break several).",
@@ -137,23 +143,24 @@ def test_a_reader_who_writes_no_python() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("fixed: age", "age does not change"),
+        ("fixed: town", "town does not change"),
         ("direction: age", "age can only increase"),
-        ("direction: rate", "rate changes in one direction only"),
-        ("range: grade", "If grade changes, it becomes at most 'high'"),
+        ("range: grade", "If grade changes, it becomes at most high"),
         ("allowed: grade", "If grade changes, it becomes 'low' or 'high'"),
         ("max_changed", "At most 3 features may change"),
         ("rule 1: sane", "The rule sane holds"),
         ("rule 2: age <= amount", "age <= amount"),
         ("missing: job", "job does not become missing"),
         ("group: age, job", "age, job change together or not at all"),
-        ("min_plausibility", "at least 90 % of real applicants are less plausible"),
+        ("min_typicality", "at least 90 % of real applicants are less plausible"),
         ("allow_real_rows", "rows of the data are not handed out"),
         ("something {new}", "something {new}"),
     ],
 )
 def test_constraints_have_their_own_sentences(name: str, text: str) -> None:
-    made = empty(None, constraints=SAID, provenance={"settings": {"min_plausibility": 0.9}})
+    """Also where names come from a file, and are plain texts."""
+    settings = {"min_typicality": 0.9}
+    made = empty(None, constraints=SAID, provenance={"settings": settings})
     assert constraint_text(name, made, reader()) == text
 
 
@@ -168,7 +175,7 @@ def test_sentences_are_found_for_every_constraint_there_is() -> None:
         rules=[("age", "<=", "amount"), abs],
         groups=[["age", "job"]],
     )
-    made = empty(None, constraints=said.describe())
+    made = empty(None, constraints=said)
     texts = [constraint_text(name, made, reader()) for name in said.bind(made.schema, made.x).liftable]
     assert texts == [
         "town does not change",
@@ -190,16 +197,20 @@ def test_sentences_are_found_for_every_constraint_there_is() -> None:
     [
         (Diagnosis(9, 9), "or more evaluations of the model.", "or a larger --max-evaluations."),
         (Diagnosis(0), "Try more evaluations of the model: no row", "Try a larger --max-evaluations: no row"),
-        (Diagnosis(9, 9, n_real=2), "such as ARF or NICE, or more", "such as --method arf or --method nice, or a"),
+        (
+            Diagnosis(9, 9, n_real=2),
+            "such as NICE or MOCARF, or more",
+            "such as --method nice or --method mocarf, or a",
+        ),
         (
             Diagnosis(9, 3, lifting={"max_changed": 1}),
-            "relax “At most 3 features may change”, another method, such as ARF or NICE, or",
-            "relax “At most 3 features may change” (--max-changed), another method, such as --method arf or",
+            "relax “At most 3 features may change”, another method, such as NICE or MOCARF, or",
+            "relax “At most 3 features may change” (--max-changed), another method, such as --method nice or",
         ),
     ],
 )
 def test_advice_names_what_a_reader_can_set(diagnosis: Diagnosis, readers: str, options: str) -> None:
-    made = empty(diagnosis, constraints=SAID)
+    made = empty(diagnosis, **KNOWN)
     assert readers in diagnosis.text(made, reader())
     said = diagnosis.text(made, reader(OPTIONS))
     assert options in said
@@ -208,9 +219,7 @@ def test_advice_names_what_a_reader_can_set(diagnosis: Diagnosis, readers: str, 
 
 def test_numbers_of_a_regression_have_separators_and_units() -> None:
     diagnosis = Diagnosis(9, 9, {}, result().rows[0], np.array([193320.0]), 106680.0)
-    made = replace(
-        empty(diagnosis), score_names=("prediction",), x_scores=np.array([1.0]), target="prediction at least 300000"
-    )
+    made = replace(empty(diagnosis), score_columns=REGRESSION, x_scores=np.array([1.0]), target=Target(above=300000))
     text = diagnosis.text(made)
     assert "for the target prediction at least 300,000 among" in text
     assert "gets a prediction of 193,320 and is 106,680 away" in text
@@ -222,7 +231,7 @@ def test_numbers_of_a_regression_have_separators_and_units() -> None:
 
 def test_the_nearest_miss_has_the_wanted_classs_score() -> None:
     diagnosis = Diagnosis(9, 9, {}, result().rows[0], np.array([0.4]), 0.1)
-    made = replace(empty(diagnosis), target="P(bad) at least 0.7")
+    made = replace(empty(diagnosis), target=Target("bad", above=0.7))
     assert "gets P(bad) = 0.60 and" in diagnosis.text(made)
     tiny = Diagnosis(9, 9, {}, result().rows[0], np.array([0.5]), 1e-9)
     assert "is less than 0.0001 away" in tiny.text(empty(tiny))
@@ -243,7 +252,7 @@ def test_a_row_that_has_the_outcome(shown) -> None:
 
 @pytest.mark.parametrize("shown", [repr, Counterfactuals._repr_html_])
 def test_a_row_that_failed(shown) -> None:
-    text = shown(empty(None, "error", error="No level <q>.", notes=("No level <q>.",))).replace("&lt;q&gt;", "<q>")
+    text = shown(empty(None, "error", error="No level <q>.")).replace("&lt;q&gt;", "<q>")
     assert text.count("No level <q>.") == 1
     assert "could not be explained" in text
 

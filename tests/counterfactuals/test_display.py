@@ -1,15 +1,18 @@
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from countarfactuals.counterfactuals.outcomes import Score, wanted_score
-from countarfactuals.counterfactuals.wording import arrow, cell_texts, names_text, one_line, share_text, width
+from countarfactuals.constraints import Constraints
+from countarfactuals.counterfactuals.outcomes import wanted_score
+from countarfactuals.language.spelling import arrow, cell_texts, names_text, one_line, share_text, width
+from countarfactuals.prediction import Target
 from countarfactuals.schema import Column, Kind
 
-from .examples import result, wide
+from .examples import REGRESSION, loans, margins, probabilities, result, wide
 
 EXPECTED = """\
 Counterfactuals: 4 found · target: class 'good' · method: arf
@@ -27,10 +30,10 @@ def test_the_table_in_a_terminal() -> None:
 
 
 def test_notes_and_constraints_follow() -> None:
-    lines = repr(result(notes=("Mind this. " * 20,), constraints=("age is fixed",) * 7)).splitlines()
+    lines = repr(result(notes=("Mind this. " * 20,), constraints=Constraints(fixed=list(loans())[:7]))).splitlines()
     assert lines[8].startswith("note: Mind this.")
     assert lines[9].startswith("  ")
-    assert lines[-2:] == ["constraint: age is fixed", "… 2 more constraints"]
+    assert lines[-2:] == ["constraint: 'grade' does not change.", "… 2 more constraints"]
 
 
 def test_many_features_and_rows_stay_readable() -> None:
@@ -60,44 +63,43 @@ def test_eleven_rows_show_ten() -> None:
 
 @pytest.mark.parametrize("n_classes", [3, 4])
 def test_scores_of_several_classes(n_classes: int) -> None:
-    names = tuple(f"P({c})" for c in "abcd"[:n_classes])
+    labels = "abcd"[:n_classes]
     scores = np.tile(np.linspace(0.1, 0.7, n_classes), (4, 1))
-    lines = repr(result(score_names=names, x_scores=scores[0], scores=scores)).splitlines()
-    assert all((name in lines[1]) == (n_classes == 3) for name in names)
+    lines = repr(result(score_columns=probabilities(*labels), x_scores=scores[0], scores=scores)).splitlines()
+    assert all((f"P({name})" in lines[1]) == (n_classes == 3) for name in labels)
     assert ("its score" in lines[1]) == (n_classes == 4)
     assert "0.700" in lines[3]
 
 
 def test_of_many_classes_the_wanted_ones_score_is_shown() -> None:
-    names = tuple(f"P({c})" for c in "abcd")
     scores = np.tile([0.1, 0.2, 0.3, 0.4], (4, 1))
-    made = result(score_names=names, x_scores=scores[0], scores=scores, target="class 'b'")
+    made = result(score_columns=probabilities(*"abcd"), x_scores=scores[0], scores=scores, target=Target("b"))
     lines = repr(made).splitlines()
     assert "P(b)" in lines[1]
     assert "its score" not in lines[1]
     assert "0.200" in lines[3]
 
 
-@pytest.mark.parametrize("target", ["class 'bad'", "P(bad) from 0.7 to 1", "P(bad) at least 0.7"])
-def test_the_score_of_the_wanted_class_is_shown_with_its_name(target: str) -> None:
+@pytest.mark.parametrize("target", [Target("bad"), Target("bad", probability=(0.7, 1)), Target("bad", above=0.7)])
+def test_the_score_of_the_wanted_class_is_shown_with_its_name(target: Target) -> None:
     scores = {"x_scores": [0.85], "scores": [[0.3], [0.2], [0.1], [0.05]], "labels": ["bad"] * 4, "x_label": "good"}
     made = result(target=target, **scores)
     for shown in (repr(made), made._repr_html_()):
         assert "P(bad)" in shown
         assert "P(good)" not in shown
         assert all(number in shown for number in ("0.150", "0.700", "0.800", "0.900", "0.950"))
-    own = result(target="score(good) at least 0.5", **scores | {"score_names": ("score(good)",)})
+    own = result(target=Target("good", above=0.5), **scores | {"score_columns": margins("good")})
     assert "score(good)" in repr(own).splitlines()[1]
     assert "0.850" in repr(own)
 
 
-@pytest.mark.parametrize(
-    ("target", "own"), [("class 'good'", "P(good)"), ("class True", "P(True)"), ("class 1", "P(1)")]
-)
-def test_classes_of_every_type_are_recognised(target: str, own: str) -> None:
-    assert wanted_score(result(target=target, score_names=(own,))) == Score(own, 0)
-    assert wanted_score(result(target=target, score_names=("P(x)",))) == Score(own, 0, is_mirrored=True)
-    assert wanted_score(result(target=target, score_names=("score(x)",))) is None
+@pytest.mark.parametrize("label", ["good", True, 1, ("a", 1), "P(good) at least 1"])
+def test_classes_of_every_type_are_recognised(label: Any) -> None:
+    own = probabilities(label)[0]
+    assert wanted_score(result(target=Target(label), score_columns=(own,))) == own
+    mirrored = wanted_score(result(target=Target(label), score_columns=probabilities("x")))
+    assert mirrored == replace(own, is_mirrored=True)
+    assert wanted_score(result(target=Target(label), score_columns=margins("x"))) is None
 
 
 def test_selections_say_of_how_many_they_are() -> None:
@@ -108,13 +110,13 @@ def test_selections_say_of_how_many_they_are() -> None:
 
 
 def test_numbers_of_a_target_have_separators() -> None:
-    made = result(target="prediction from 200000 to 300000.5", score_names=("prediction",))
+    made = result(target=Target(between=(200000, 300000.5)), score_columns=REGRESSION)
     assert "target: prediction from 200,000 to 300,000.5 ·" in repr(made)
 
 
 def test_what_users_call_things_can_not_break_lines() -> None:
     frame = pd.DataFrame({"a\nb": ["x\ty", "\x1b[31mred", "語" * 30]})
-    made = result(frame, target="class 'a\nb'")
+    made = result(frame, target=Target("a\nb"))
     lines = repr(made).splitlines()
     assert len(lines) == 5
     assert "\x1b" not in repr(made) + made._repr_html_()
@@ -136,7 +138,7 @@ def test_arrows() -> None:
     [
         (Column("a", Kind.INTEGER, decimals=0), [3.0, -0.0, np.nan], ["3", "0", "(missing)"]),
         (Column("a", Kind.REAL, decimals=2), [3.1, 2.0], ["3.10", "2.00"]),
-        (Column("a", Kind.REAL, decimals=1), [3.1, 3.12], ["3.100", "3.120"]),
+        (Column("a", Kind.REAL, decimals=1), [3.1, 3.12], ["3.10", "3.12"]),
         (Column("a", Kind.REAL), [12.3456, 1.5], ["12.35", "1.50"]),
         (Column("a", Kind.REAL), [123456.7, 1.0], ["123457", "1"]),
         (Column("a", Kind.REAL), [1.5e12, 2.5e-9], ["1.5e+12", "2.5e-09"]),
@@ -213,13 +215,13 @@ def test_everything_in_html_is_escaped() -> None:
     frame = pd.DataFrame({evil: [evil, f"{evil}2"], f"{evil}same": [evil, evil]})
     made = result(
         frame,
-        target=evil,
+        target=Target(evil),
         method=evil,
-        score_names=(evil,),
+        score_columns=probabilities(evil),
         labels=[evil],
         x_label=evil,
         notes=(evil,),
-        constraints=(evil,),
+        constraints=Constraints(fixed=[evil]),
     )
     for shown in (made, made.filter(max_changed=0), replace(made.filter(max_changed=0), status="error", error=evil)):
         html = shown._repr_html_()

@@ -9,11 +9,12 @@ import pytest
 
 from countarfactuals.counterfactuals import Counterfactuals
 from countarfactuals.exceptions import DataError, DataTypeError, ParameterError
+from countarfactuals.prediction import Target
 from countarfactuals.schema import Schema
 
-from .examples import loans, result
+from .examples import REGRESSION, loans, result
 
-ADDED = ["P(good)", "prediction", "validity", "proximity", "sparsity", "plausibility", "log_density"]
+ADDED = ["P(good)", "prediction", "validity", "distance", "n_changed", "implausibility", "log_density"]
 ADDED += ["density_cost", "typicality", "typicality_low", "typicality_high", "is_real_row"]
 
 
@@ -31,7 +32,7 @@ def test_nothing_can_be_changed_and_inputs_are_copied() -> None:
     assert made.x[0] == 1
     with pytest.raises(FrozenInstanceError):
         made.x = x  # type: ignore[misc]
-    for array in (made.x, made.rows, made.scores, made.typicality, made.objectives["proximity"], made.changed):
+    for array in (made.x, made.rows, made.scores, made.typicality, made.objectives["distance"], made.changed):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
 
@@ -53,11 +54,11 @@ def test_objectives_are_added_as_columns() -> None:
     frame = made.to_frame(objectives=True)
     assert list(frame.columns) == [*loans().columns, *ADDED]
     pd.testing.assert_frame_equal(frame[list(loans().columns)], made.to_frame())
-    np.testing.assert_array_equal(frame["proximity"], made.objectives["proximity"])
+    np.testing.assert_array_equal(frame["distance"], made.objectives["distance"])
     assert frame["prediction"].tolist() == ["good"] * 4
     assert frame["is_real_row"].tolist() == [False, True, False, False]
-    frame.loc[0, "proximity"] = 99.0
-    assert made.objectives["proximity"][0] == 0.1
+    frame.loc[0, "distance"] = 99.0
+    assert made.objectives["distance"][0] == 0.1
 
 
 @pytest.mark.parametrize("labels", [["good"] * 4, [True] * 4, [1] * 4, [np.int64(1)] * 4])
@@ -111,13 +112,13 @@ def test_nested_and_integer_names() -> None:
     assert "a.x" in repr(result(nested))
     rich = result(nested).to_frame(objectives=True)
     assert rich.columns.tolist() == [("a", "x"), ("a", "y"), *((name, "") for name in ADDED)]
-    assert len(result(nested).filter(where=lambda frame: frame["proximity"] > 1)) == 0
+    assert len(result(nested).filter(where=lambda frame: frame["distance"] > 1)) == 0
     assert list(result(pd.DataFrame({0: [1.5, 2.5]})).to_frame(objectives=True).columns) == [0, *ADDED]
 
 
 def test_a_regression_names_its_prediction_once() -> None:
     made = result(
-        score_names=("prediction",), x_scores=[10.5], scores=np.arange(4.0)[:, None], labels=list(np.arange(4.0))
+        score_columns=REGRESSION, x_scores=[10.5], scores=np.arange(4.0)[:, None], labels=list(np.arange(4.0))
     )
     columns = list(made.to_frame(objectives=True).columns)
     assert columns.count("prediction") == 1
@@ -127,8 +128,9 @@ def test_a_regression_names_its_prediction_once() -> None:
 
 def test_changes_are_in_the_users_values() -> None:
     changes = result().changes()
-    assert list(changes.columns) == ["counterfactual", "feature", "from", "to"]
-    assert [tuple(line) for line in changes.itertuples(index=False)] == [
+    assert list(changes.columns) == ["counterfactual", "feature", "from", "to", "consequence"]
+    assert not changes["consequence"].any()
+    assert [tuple(line)[:4] for line in changes.itertuples(index=False)] == [
         (0, "amount", 5000.5, 3200.25),
         (0, "grade", "middle", "high"),
         (1, "age", 30, 31),
@@ -161,10 +163,10 @@ def test_filter_by_each_condition() -> None:
     assert kept() == every
     assert kept(max_changed=2) == [every[0], every[3]]
     assert kept(min_typicality=0.6) == every[2:]
-    assert kept(max_proximity=0.2) == every[:2]
+    assert kept(max_distance=0.2) == every[:2]
     assert kept(real_rows=True) == [every[1]]
     assert kept(real_rows=False) == [every[0], *every[2:]]
-    assert kept(where=lambda frame: (frame["age"] == 30) & (frame["proximity"] < 0.25)) == every[:1]
+    assert kept(where=lambda frame: (frame["age"] == 30) & (frame["distance"] < 0.25)) == every[:1]
     assert kept(where=lambda frame: frame["savings"].astype("Float64") > 100) == [every[1]]
     assert kept(where=lambda frame: frame[::-1]["age"] == 30) == kept(where=lambda frame: frame["age"] == 30)
     assert kept(max_changed=2, min_typicality=0.6) == [every[3]]
@@ -193,7 +195,7 @@ def test_a_filter_that_leaves_nothing_says_so() -> None:
         ({"max_changed": -1}, "`max_changed` must be"),
         ({"max_changed": "2"}, "got '2'"),
         ({"min_typicality": 50}, "from 0 to 1, got 50"),
-        ({"max_proximity": float("nan")}, "`max_proximity` must be"),
+        ({"max_distance": float("nan")}, "`max_distance` must be"),
         ({"real_rows": "no"}, "True, False or None"),
         ({"where": "age > 3"}, "must be a function"),
         ({"where": lambda frame: frame["agee"] > 3}, "`where` failed .* KeyError"),
@@ -207,8 +209,8 @@ def test_conditions_that_can_not_be_used(conditions: dict, message: str) -> None
 
 
 def test_a_distance_is_needed_to_filter_by_it() -> None:
-    with pytest.raises(ParameterError, match="no objective 'proximity'; it has 'cost'"):
-        result(objectives={"cost": np.zeros(4)}).filter(max_proximity=0.5)
+    with pytest.raises(ParameterError, match="no objective 'distance'; it has 'cost'"):
+        result(objectives={"cost": np.zeros(4)}).filter(max_distance=0.5)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +238,7 @@ def test_provenance_is_plain() -> None:
 
 def test_an_empty_result_needs_no_row() -> None:
     schema = Schema.infer(loans())
-    made = Counterfactuals.empty(schema, None, target="class 'a'", method="arf", status="error", error="No level 'q'.")
+    made = Counterfactuals.empty(schema, None, target=Target("a"), method="arf", status="error", error="No level 'q'.")
     assert len(made) == 0
     assert np.isnan(made.x).all()
     assert len(made.to_frame(objectives=True)) == 0

@@ -1,10 +1,13 @@
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from countarfactuals.counterfactuals.select import choose, cost_of, distance_between
+from countarfactuals.counterfactuals.remarks import Oddity
+from countarfactuals.counterfactuals.select import burden, choose, cost_of, distance_between, twins
 from countarfactuals.exceptions import DataError, ParameterError
 from countarfactuals.schema import Schema
 
@@ -42,8 +45,8 @@ def test_more_than_there_are_gives_all_in_order_of_preference() -> None:
 
 
 def test_fields_follow_the_choice() -> None:
-    made = result().select(1, "sparsity")
-    assert made.objectives["sparsity"].tolist() == [result().objectives["sparsity"].min()]
+    made = result().select(1, "n_changed")
+    assert made.objectives["n_changed"].tolist() == [result().objectives["n_changed"].min()]
     assert made.log_density.tolist() == [-4 * np.pi]
     assert made.target == result().target
 
@@ -64,10 +67,10 @@ def test_how_many_were_found_is_not_forgotten() -> None:
         ({"k": 0}, "`k` must be an integer of at least 1, got 0"),
         ({"k": 1.5}, "got 1.5"),
         ({"k": True}, "got True"),
-        ({"prefer": "sparsty"}, "'sparsty', which is no objective.*Did you mean 'sparsity'"),
-        ({"prefer": {"proximity": -1}}, "weight of 'proximity'"),
-        ({"prefer": {"proximity": 0}}, "all 0"),
-        ({"prefer": {"proximity": np.nan}}, "weight of 'proximity'"),
+        ({"prefer": "n_chnged"}, "'n_chnged', which is no objective.*Did you mean 'n_changed'"),
+        ({"prefer": {"distance": -1}}, "weight of 'distance'"),
+        ({"prefer": {"distance": 0}}, "all 0"),
+        ({"prefer": {"distance": np.nan}}, "weight of 'distance'"),
         ({"prefer": {}}, "name of an objective or a dict"),
         ({"prefer": 3}, "got 3"),
         ({"diversity": 2}, "`diversity` must be a number from 0 to 1"),
@@ -126,8 +129,59 @@ def test_a_choice_has_k_different_rows_by_rising_cost(n: int, k: int, diversity:
     frame = pd.DataFrame({"a": rng.normal(size=n + 1), "b": rng.choice(["u", "v"], n + 1)})
     schema = Schema.infer(frame)
     cost = rng.integers(0, 4, n) / 3
-    at = choose(schema, schema.encode(frame)[1:], cost, k, diversity)
-    assert len(set(at.tolist())) == len(at) == min(k, n)
+    x, rows = schema.encode(frame)[0], schema.encode(frame)[1:]
+    at = choose(schema, x, rows, cost, k, diversity)
+    assert len(set(at)) == len(at) <= min(k, n)
+    assert len(at) == min(k, n) or diversity > 0
+    if diversity > 0:
+        assert all(not twins(schema, x, rows, i)[j] for i in at for j in at if i != j)
     assert cost[at[0]] == cost.min()
     assert (np.diff(cost[at]) >= 0).all()
-    np.testing.assert_array_equal(at, choose(schema, schema.encode(frame)[1:], cost, k, diversity))
+    assert at == choose(schema, x, rows, cost, k, diversity)
+
+
+def shown_first(**changes: Any) -> int:
+    made = result(**changes)
+    return made.positions(1)[0]
+
+
+def test_easy_and_likely_rows_come_first() -> None:
+    same = {"distance": np.full(4, 0.2), "n_changed": np.full(4, 2.0)}
+    assert shown_first(objectives=same, typicality=[0.1, 0.5, 0.6, 0.05]) == 2
+    few = {"distance": np.full(4, 0.2), "n_changed": np.array([9.0, 9.0, 1.0, 9.0])}
+    assert shown_first(objectives=few, typicality=[0.6, 0.6, 0.5, 0.6]) == 2
+    # one change at 2 % is worth less than nine at 50 %, and all are shown where there is nothing else
+    assert shown_first(objectives=few, typicality=[0.5, 0.49, 0.02, 0.48]) == 0
+    assert shown_first(objectives=few, typicality=[0.01, 0.01, 0.02, 0.01]) == 2
+    odd = ((Oddity(0, 1, 0.01),), (), (), ())
+    assert shown_first(objectives=same, typicality=[0.7, 0.6, 0.5, 0.5], oddities=odd) == 1
+    assert shown_first(objectives=same, typicality=[np.nan] * 4) == 0
+
+
+def test_near_twins_are_one() -> None:
+    frame = pd.DataFrame({"income": [120, 174, 175, 174, 150, 120], "home": ["a", "a", "a", "b", "a", "b"]})
+    made = result(frame, typicality=[0.9, 0.89, 0.88, 0.5, 0.5])
+    schema, x, rows = made.schema, made.x, made.rows
+    assert twins(schema, x, rows, 0).tolist() == [True, True, False, False, False]
+    assert twins(schema, x, rows, 4).tolist() == [False, False, False, False, True]
+    assert len(made.select(5)) == 4
+    assert len(made.select(5, diversity=0)) == 5
+    assert len(made.select(4).rows) == len({tuple(row) for row in made.select(4).rows})
+
+
+def test_near_twins_may_have_gaps() -> None:
+    frame = pd.DataFrame({"income": [120, 174, 175, 174, 175], "home": ["a", None, None, "a", None]})
+    made = result(frame)
+    assert twins(made.schema, made.x, made.rows, 0).tolist() == [True, True, False, True]
+
+
+def first_of(n_changed: list[int], typicality: list[float]) -> int:
+    """Which of some rows, as far apart as they have changes, comes first."""
+    costs = {"distance": np.array(n_changed) / 100.0, "n_changed": np.array(n_changed, float)}
+    return int(np.argmin(burden(costs, np.array(typicality), np.zeros(len(n_changed), bool))))
+
+
+def test_changes_that_nobody_follows_count_against_a_row():
+    assert first_of([23, 12, 30], [0.9, 0.45, 0.95]) == 1
+    assert first_of([9, 5, 10], [0.9, 0.45, 0.95]) == 0  # of few enough the likelier one may have more
+    assert first_of([23, 4, 30], [0.9, 0.02, 0.95]) == 0  # and many come before one that hardly exists

@@ -12,13 +12,15 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from countarfactuals import ARFExplainer, Constraints, Target
 from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.constraints import Clause
 from countarfactuals.counterfactuals import Counterfactuals, Diagnosis
-from countarfactuals.counterfactuals.sentences import describe, positions, situation, typicality_sentence
-from countarfactuals.counterfactuals.spelling import number_texts, score_texts
-from countarfactuals.counterfactuals.vocabulary import HTML, MARKDOWN, TEXT, words_of
+from countarfactuals.counterfactuals.sentences import describe, situation, typicality_sentence
 from countarfactuals.exceptions import ParameterError
+from countarfactuals.language.spelling import number_texts, score_texts, value_texts
+from countarfactuals.language.vocabulary import HTML, MARKDOWN, TEXT, words_of
+from countarfactuals.schema import Column, Kind, Schema
 
-from .examples import loans, result, wide
+from .examples import REGRESSION, loans, margins, probabilities, result, wide
 
 
 def of(frame: pd.DataFrame, **changes: Any) -> Counterfactuals:
@@ -142,29 +144,29 @@ def test_scores_that_differ_are_told_apart_and_near(scores: list[float]) -> None
     [
         ({"labels": ["bad"], "x_label": "good"}, "the prediction would have been bad (0.29 instead of 0.62)"),
         (
-            {"target": "P(good) at least 0.7"},
+            {"target": Target("good", above=0.7)},
             "the probability of good would have been 0.71 instead of 0.38 (prediction good instead of bad)",
         ),
         (
-            {"target": "P(bad) at most 0.3", "x_label": "good"},
+            {"target": Target("bad", below=0.3), "x_label": "good"},
             "the probability of bad would have been 0.29 instead of 0.62 (the prediction would still be good)",
         ),
         (
-            {"target": "P(good) at least 0.3", "x_scores": [0.05], "scores": [[0.31]], "labels": ["bad"]},
+            {"target": Target("good", above=0.3), "x_scores": [0.05], "scores": [[0.31]], "labels": ["bad"]},
             "the probability of good would have been 0.31 instead of 0.05 (the prediction would still be bad)",
         ),
         (
-            {"target": "score(good) at least 0.3", "score_names": ("score(good)",), "labels": ["bad"]},
+            {"target": Target("good", above=0.3), "score_columns": margins("good"), "labels": ["bad"]},
             "the score of good would have been 0.71 instead of 0.38 (the prediction would still be bad)",
         ),
-        ({"score_names": ("score(good)",)}, "the prediction would have been good (score 0.71 instead of 0.38)"),
+        ({"score_columns": margins("good")}, "the prediction would have been good (score 0.71 instead of 0.38)"),
         (
             {"provenance": {"settings": {"outcome": "observed"}}},
             "the expected outcome would have been good (0.71 instead of 0.38)",
         ),
         (
             {
-                "score_names": ("P(a)", "P(b)", "P(c)"),
+                "score_columns": probabilities("a", "b", "c"),
                 "x_scores": [0.7, 0.2, 0.1],
                 "scores": [[0.3, 0.6, 0.1]],
                 "labels": ["b"],
@@ -174,23 +176,23 @@ def test_scores_that_differ_are_told_apart_and_near(scores: list[float]) -> None
         ),
         (
             {
-                "score_names": ("P(a)", "P(a) at least 1", "P(c)"),
+                "score_columns": probabilities("a", "a) at least 1", "c"),
                 "x_scores": [0.7, 0.2, 0.1],
                 "scores": [[0.3, 0.6, 0.1]],
                 "labels": ["c"],
                 "x_label": "c",
-                "target": "P(c) from 0.1 to 0.3",
+                "target": Target("c", probability=(0.1, 0.3)),
             },
             "the probability of c would have been 0.10 instead of 0.10 (the prediction would still be c)",
         ),
         (
             {
-                "score_names": ("prediction",),
+                "score_columns": REGRESSION,
                 "x_scores": [180000.0],
                 "scores": [[250000.0]],
                 "labels": [250000.0],
                 "x_label": 180000.0,
-                "target": "prediction at least 200000",
+                "target": Target(above=200000),
             },
             "the prediction would have been 250,000 instead of 180,000",
         ),
@@ -201,7 +203,7 @@ def test_effects(changes: dict[str, Any], effect: str) -> None:
 
 
 def test_a_regression_with_a_name_and_a_unit() -> None:
-    made = simple(score_names=("prediction",), x_scores=[0.5], scores=[[0.25]], labels=[0.25], x_label=0.5)
+    made = simple(score_columns=REGRESSION, x_scores=[0.5], scores=[[0.25]], labels=[0.25], x_label=0.5)
     assert "the predicted price would have been €0.25 instead of €0.50" in describe(
         made, outcome="price", units={"price": "€"}
     )
@@ -235,19 +237,20 @@ def test_many_changes_are_counted() -> None:
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("prefer", [None, "sparsity", {"proximity": 1.0, "plausibility": 2.0}])
+@pytest.mark.parametrize("prefer", [None, "n_changed", {"distance": 1.0, "implausibility": 2.0}])
 def test_the_rows_are_those_of_select(k: int, prefer: Any) -> None:
     made = wide()
     chosen = made.select(k, prefer, 0.3)
-    at = positions(made, k, prefer, 0.3)
+    at = made.positions(k, prefer, 0.3)
     assert (made.rows[at] == chosen.rows).all()
     assert describe(made, k, prefer=prefer, diversity=0.3) == describe(chosen, None)
-    assert len(describe(made, k, prefer=prefer).split("\n\n")) == k
+    assert len(describe(made, k, prefer=prefer).split("\n\n")) == k + 1
+    assert describe(made, k, prefer=prefer).endswith(f"\n\n{22 - k} more were found.")
 
 
 def test_markdown_lists_several() -> None:
     lines = describe(result(), 2, format="markdown").splitlines()
-    assert [line[:5] for line in lines] == ["- If ", "- If "]
+    assert [line[:5] for line in lines] == ["- If ", "- If ", "- 2 m"]
 
 
 def test_notes_are_told() -> None:
@@ -261,13 +264,13 @@ def empty(status: str, **known: Any) -> Counterfactuals:
     return Counterfactuals.empty(
         made.schema,
         made.x,
-        target="class 'good'",
+        target=Target("good"),
         method="arf",
         status=status,
-        score_names=("P(good)",),
+        score_columns=probabilities("good"),
         x_scores=[0.8],
         x_label="good",
-        objectives=("proximity",),
+        objectives=("distance",),
         **known,
     )
 
@@ -277,7 +280,7 @@ def test_without_rows() -> None:
         "The prediction is good (P(good) = 0.80), as wanted (class 'good'). Nothing needs to change."
     )
     assert describe(empty("error", error="The model fell.")) == "This row could not be explained: The model fell."
-    diagnosis = Diagnosis(n_tried=20, n_invalid=20, lifting={"fixed: age": 3})
+    diagnosis = Diagnosis(n_tried=20, n_invalid=20, lifting={Clause("fixed: age", "fixed", ("age",)): 3})
     none = empty("none", diagnosis=diagnosis)
     words = words_of(none.schema.names, None, "rows", None, TEXT)
     assert describe(none) == diagnosis.text(none, words)
@@ -288,7 +291,7 @@ def test_without_rows() -> None:
 
 
 def test_an_error_before_anything_was_known() -> None:
-    made = Counterfactuals.empty(simple().schema, None, target="", method="arf", status="error", error="Broken.")
+    made = Counterfactuals.empty(simple().schema, None, target=None, method="arf", status="error", error="Broken.")
     assert describe(made) == "This row could not be explained: Broken."
 
 
@@ -296,21 +299,23 @@ def test_what_is_predicted_and_wanted() -> None:
     words = words_of(["income", "duration"], None, "rows", None, HTML)
     assert situation(simple(), words) == [
         "The prediction is <em>bad</em> (P(good) = 0.38).",
-        "Wanted is: class &#x27;good&#x27;.",
+        "Wanted is: class &#x27;good&#x27;; 1 counterfactual was found.",
     ]
-    regression = simple(score_names=("prediction",), x_scores=[1800.0], scores=[[2.0]], labels=[2.0], x_label=1800.0)
+    regression = simple(score_columns=REGRESSION, x_scores=[1800.0], scores=[[2.0]], labels=[2.0], x_label=1800.0)
     assert situation(regression, words)[0] == "The prediction is 1,800."
 
 
 def test_the_lead_and_the_sentences_speak_of_the_same_score() -> None:
     words = words_of(["income", "duration"], None, "rows", "risk", HTML)
-    wanted = simple(target="P(bad) from 0.5 to 1", x_scores=[0.95], scores=[[0.3]], labels=["bad"], x_label="good")
+    wanted = simple(
+        target=Target("bad", probability=(0.5, 1)), x_scores=[0.95], scores=[[0.3]], labels=["bad"], x_label="good"
+    )
     assert situation(wanted, words) == [
         "The predicted risk is <em>good</em> (P(bad) = 0.05).",
-        "Wanted is, for risk: P(bad) from 0.5 to 1.",
+        "Wanted is, for risk: P(bad) from 0.5 to 1; 1 counterfactual was found.",
     ]
     assert "probability of bad would have been 0.70 instead of 0.05" in describe(wanted)
-    already = replace(empty("already"), target="P(bad) from 0.1 to 1")
+    already = replace(empty("already"), target=Target("bad", probability=(0.1, 1)))
     assert describe(already) == (
         "The prediction is good (P(bad) = 0.20), as wanted (P(bad) from 0.1 to 1). Nothing needs to change."
     )
@@ -318,15 +323,18 @@ def test_the_lead_and_the_sentences_speak_of_the_same_score() -> None:
 
 def test_a_wanted_number_has_the_outcomes_unit() -> None:
     made = simple(
-        score_names=("prediction",),
+        score_columns=REGRESSION,
         x_scores=[180000.0],
         scores=[[250000.0]],
         labels=[250000.0],
         x_label=180000.0,
-        target="prediction at least 200000",
+        target=Target(above=200000),
     )
     words = words_of(["income", "duration"], {"price": "€"}, "rows", "price", TEXT)
-    assert situation(made, words) == ["The predicted price is €180,000.", "Wanted is: price at least €200,000."]
+    assert situation(made, words) == [
+        "The predicted price is €180,000.",
+        "Wanted is: price at least €200,000; 1 counterfactual was found.",
+    ]
 
 
 HOSTILE = ["<script>alert(1)</script>", "a, the prediction would have been bad. b", "x\u2028y", "*_`[a](b)`", "&amp;"]
@@ -335,7 +343,7 @@ HOSTILE = ["<script>alert(1)</script>", "a, the prediction would have been bad. 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_users_call_things_can_not_become_part_of_the_sentence(text: str) -> None:
     frame = pd.DataFrame({text: [1, 2], "c": [text, "plain"]})
-    made = of(frame, labels=[text], score_names=(f"P({text})",), target=f"class {text!r}", notes=(text,))
+    made = of(frame, labels=[text], score_columns=probabilities(text), target=Target(text), notes=(text,))
     said = describe(made, format="markdown", outcome=text, rows=text)
     assert "<" not in said
     assert "\u2028" not in said
@@ -363,7 +371,7 @@ def test_names_that_read_like_the_sentence_are_quoted() -> None:
         ({"rows": ""}, "`rows` must be a word"),
         ({"outcome": 3}, "`outcome` must be the name"),
         ({"k": 0}, "`k` must be an integer"),
-        ({"prefer": "sparsty"}, "Did you mean 'sparsity'"),
+        ({"prefer": "n_chnged"}, "Did you mean 'n_changed'"),
         ({"diversity": 2}, "`diversity` must be"),
     ],
 )
@@ -421,3 +429,50 @@ def test_nothing_is_changed() -> None:
     assert made.to_dict() == before
     assert replace(made) == made
     pd.testing.assert_frame_equal(frame, loans())
+
+
+# Wordings that annoyed
+
+
+def test_an_outcome_that_is_called_like_its_class_is_the_prediction() -> None:
+    said = describe(simple(labels=("survived",), x_label="died"), outcome="survived")
+    assert "the prediction would have been survived" in said
+    assert "the predicted survived" not in said
+
+
+def test_a_wanted_number_does_not_run_into_the_next_sentence() -> None:
+    frame = pd.DataFrame({"income": [36000.0, 41200.0]})
+    made = of(frame, score_columns=REGRESSION, x_scores=[11.0], scores=[[8.5]], labels=(8.5,), target=Target(below=9))
+    lead = " ".join(situation(made, words_of(["income"], None, "rows", "interest rate", TEXT)))
+    assert lead.endswith("Wanted is: interest rate at most 9; 1 counterfactual was found.")
+
+
+def test_years_have_no_separator_by_their_values_or_names() -> None:
+    years = [*range(1990, 2010)] * 6
+    schema = Schema.infer(
+        pd.DataFrame({"opened": years, "YearBuilt": years, "yr_sold": years, "steps": [1500, 9000] * 60})
+    )
+    texts = [value_texts(column, [1998.0, 2005.0]) for column in schema.columns]
+    assert texts == [["1998", "2005"]] * 3 + [["1,998", "2,005"]]
+
+
+def test_decimals_have_no_superfluous_zeros() -> None:
+    ratio = Column("pirat", Kind.REAL, decimals=4)
+    assert value_texts(ratio, [0.35, 0.3125]) == ["0.35", "0.3125"]
+    assert value_texts(ratio, [0.35, 0.3]) == ["0.35", "0.30"]
+    assert value_texts(Column("price", Kind.REAL, decimals=2), [12.5, 3.25]) == ["12.50", "3.25"]
+
+
+def test_several_classes_and_changes_in_words() -> None:
+    words = words_of(["income", "duration"], None, "rows", None, TEXT)
+    several = simple(target=Target(any_of=["good", "fair"]))
+    assert situation(several, words)[-1] == "Wanted is: class 'good' or 'fair'; 1 counterfactual was found."
+    more = simple(target=Target("good", change=0.25))
+    assert situation(more, words)[-1].startswith("Wanted is: P(good) at least 0.25 more (at least 0.63); ")
+
+
+def test_observed_outcomes_are_not_called_predictions() -> None:
+    made = simple(provenance={"settings": {"outcome": "observed"}})
+    assert "expected outcome" in repr(made)
+    assert "prediction" not in repr(made)
+    assert "prediction" not in describe(made)

@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,12 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch, Diagnosis
+from countarfactuals.counterfactuals.storage import write_json
 from countarfactuals.exceptions import StorageError
+from countarfactuals.prediction import Score, Target
 
 from .examples import loans, result
 
 FLOATS = st.floats(width=64)
+OLD = Path(__file__).parent.parent / "reference" / "files" / "0.1"
+DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
@@ -26,7 +32,7 @@ def full() -> Counterfactuals:
     diagnosis = Diagnosis(10, 4, {"fixed: age": 3}, result().rows[1], np.array([0.4]), np.inf, {"fixed: age": 2})
     return result(
         notes=("a note", "two\nlines"),
-        constraints=("age is fixed",),
+        constraints=Constraints(fixed=["age"], ranges={"amount": (None, 9000.5)}, allowed={"job": ["nurse"]}),
         diagnosis=diagnosis,
         error="zürich ☃ \ud800",
         measure="mean log density of the trees",
@@ -50,7 +56,7 @@ def test_every_field_comes_back() -> None:
     assert again.is_real_row.dtype == bool
     assert list(again.objectives) == list(made.objectives)
     assert all(same_bits(again.objectives[name], made.objectives[name]) for name in made.objectives)
-    for name in ("target", "method", "status", "score_names", "notes", "constraints", "measure", "error", "x_label"):
+    for name in ("target", "method", "status", "score_columns", "notes", "constraints", "measure", "error", "x_label"):
         assert getattr(again, name) == getattr(made, name), name
     assert [type(label) for label in again.labels] == [bool, type(None), int, float]
     assert repr(again.provenance) == repr(made.provenance)
@@ -71,9 +77,16 @@ def test_how_many_were_found_comes_back() -> None:
 
 
 def test_files_of_earlier_versions_are_read() -> None:
-    contents = json.loads(result().select(2).to_json())
-    del contents["n_found"]
-    assert Counterfactuals.from_json(json.dumps(contents)).n_found == 2
+    """Written by version 0.1, with what it printed."""
+    found = Counterfactuals.from_json(OLD / "result.json")
+    assert found.target == Target("good", probability=(0.7, 1.0))
+    assert found.score_columns == (Score("probability", "good"),)
+    assert f"{found!r}\n\n{found.describe()}".split("\n") == (OLD / "result.txt").read_text("utf-8").split("\n")
+    none = Counterfactuals.from_json(OLD / "none.json")
+    assert repr(none) == (OLD / "none.txt").read_text("utf-8")
+    batch = CounterfactualsBatch.from_json(OLD / "batch.json")
+    assert [result.target for result in batch] == [Target("good")] * 2
+    assert CounterfactualsBatch.from_json(batch.to_json()) == batch
 
 
 def test_the_text_is_strict_json() -> None:
@@ -82,7 +95,7 @@ def test_the_text_is_strict_json() -> None:
 
     stored = json.loads(full().to_json(), parse_constant=refuse)
     assert stored["format"] == "countarfactuals.Counterfactuals"
-    assert stored["version"] == 1
+    assert stored["version"] == 2
 
 
 @given(st.lists(st.tuples(FLOATS, FLOATS, FLOATS), max_size=6))
@@ -129,14 +142,15 @@ def test_a_file(tmp_path: Path, as_path) -> None:
 
 
 def stored(**changes) -> str:
-    contents = json.loads(result().to_json()) | changes
-    return json.dumps({key: value for key, value in contents.items() if value != "drop"})
+    contents = result().to_dict() | changes
+    return write_json({key: value for key, value in contents.items() if value != "drop"}, None)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (stored(version=2), r"version 2; this countarfactuals reads up to 1\. Update"),
+        (stored(version=3), r"version 3; this countarfactuals reads up to 2\. Update"),
+        (result().to_json().replace("0.31", "0.32"), "The digest does not fit"),
         (stored(version="1"), "version .* is '1'"),
         (stored(format="lime.Explanation"), "its format is 'lime.Explanation'"),
         ("{}", "its format is None"),
@@ -202,3 +216,13 @@ def test_each_kind_is_read_by_its_own_class() -> None:
         Counterfactuals.from_json(batch.to_json())
     with pytest.raises(StorageError, match=r"`Counterfactuals\.from_json`"):
         CounterfactualsBatch.from_json(result().to_json())
+
+
+@pytest.mark.parametrize("made", [full(), result(), result().select(1), result().filter(max_changed=0)])
+def test_the_text_obeys_the_written_schema(made: Counterfactuals) -> None:
+    schema = json.loads((DOCS / "reference" / "result.schema.json").read_text(encoding="utf-8"))
+    stored = json.loads(made.to_json())
+    jsonschema.Draft202012Validator(schema).validate(stored)
+    for key in ("digest", "target", "rows"):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({name: value for name, value in stored.items() if name != key}, schema)

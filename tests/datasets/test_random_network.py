@@ -94,5 +94,5 @@ def test_wrong_parameters_are_errors(arguments: dict, message: str) -> None:
 @pytest.mark.parametrize("package", ["networkx", "xgboost"])
 def test_missing_packages_are_named(package: str, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingDependencyError, match=rf"{package}.*pip install countarfactuals\[study\]"):
+    with pytest.raises(MissingDependencyError, match=rf"{package}.*pip install 'countarfactuals\[study\]'"):
         random_learnable_network(3, random_state=1)

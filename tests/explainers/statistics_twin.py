@@ -6,6 +6,11 @@ import numpy as np
 from scipy import stats
 
 
+def ranked(number: np.ndarray) -> np.ndarray:
+    """Ranks by counting: those below, and half of those that are equal."""
+    return np.array([(number < x).sum() + 0.5 * ((number == x).sum() + 1) for x in number])
+
+
 def scipy_test(x: np.ndarray, y: np.ndarray, x_is_level: bool, y_is_level: bool) -> tuple[float, int]:
     """The permutation statistic of a test of means."""
     n = len(x)
@@ -15,10 +20,11 @@ def scipy_test(x: np.ndarray, y: np.ndarray, x_is_level: bool, y_is_level: bool)
         return (n - 1) / n * found.statistic, found.dof
     if x_is_level or y_is_level:
         number, level = (y, x) if x_is_level else (x, y)
+        number = ranked(number)
         groups = [number[level == k] for k in np.unique(level)]
         ratio = stats.f_oneway(*groups).statistic * (len(groups) - 1) / (n - len(groups))  # between over within
         return (n - 1) * ratio / (1 + ratio), len(groups) - 1
-    return (n - 1) * stats.pearsonr(x, y).statistic ** 2, 1
+    return (n - 1) * stats.pearsonr(ranked(x), ranked(y)).statistic ** 2, 1
 
 
 def influence(column: np.ndarray, is_level: bool, of_spread: bool) -> np.ndarray:
@@ -33,7 +39,8 @@ def algebraic_test(
     x: np.ndarray, y: np.ndarray, x_is_level: bool, y_is_level: bool, of_spread: bool = True
 ) -> tuple[float, int]:
     """The quadratic form by its definition, with the covariance over permutations and its pseudo-inverse."""
-    g, h = influence(x, x_is_level, of_spread), influence(y, y_is_level, of_spread)
+    g = influence(x if x_is_level else ranked(x), x_is_level, of_spread)
+    h = influence(y if y_is_level else ranked(y), y_is_level, of_spread)
     n = len(x)
     linear = g.T @ h
     mean = np.outer(g.sum(axis=0), h.mean(axis=0))

@@ -17,12 +17,13 @@ from scipy import stats
 
 from countarfactuals import AdversarialRandomForest, ARFExplainer
 from countarfactuals.constraints import as_constraints
-from countarfactuals.explainers import arf
-from countarfactuals.explainers.arf import _choose
-from countarfactuals.explainers.importance import local_importance
+from countarfactuals.explainers import arf_search
+from countarfactuals.explainers.arf_search.improvement import choose
 from countarfactuals.explainers.problem import GiveUp, Problem
-from countarfactuals.explainers.proposals import draws, outcome_shares
-from countarfactuals.explainers.whatif import WhatIfExplainer
+from countarfactuals.explainers.proposals import draws, local_importance, outcome_shares
+from countarfactuals.explainers.simple_searches import WhatIfExplainer
+
+from .on_its_own import run
 
 _SURE = 1e-5  # p-value below which a seeded test fails: by chance once in a hundred thousand seeds
 NAMES = list("abcdefgh")
@@ -63,7 +64,7 @@ def problem_of(explainer: ARFExplainer, x: pd.DataFrame | None = None, **constra
 def searched(explainer: ARFExplainer, x: pd.DataFrame | None = None, **constraints: Any) -> Problem:
     problem = problem_of(explainer, x, **constraints)
     with contextlib.suppress(GiveUp):
-        explainer._search(problem)
+        run(explainer._search(problem), problem)
     return problem
 
 
@@ -148,7 +149,7 @@ def changed_after_curves(selection: str) -> np.ndarray:
     x = table()[mostly_a(table()) < 0.05].iloc[[0]]
     alone = problem_of(explainer, x)
     if selection != "random":
-        local_importance(alone)
+        run(local_importance(alone), alone)
     rows, _ = searched(explainer, x).ledger()
     rows = rows[len(alone.ledger()[0]) :]
     assert len(rows) > 100
@@ -230,6 +231,7 @@ def judged(explainer: ARFExplainer, x: pd.DataFrame) -> tuple[float, float]:
     rows, scores = problem.ledger()
     valid = problem.is_counterfactual(rows, scores)
     values = problem.objectives(rows[valid])
+    values[:, 1] /= len(problem.x)
     values[:, 2] = 1.0 - problem.background.plausibility.rank(-values[:, 2])
     return valid.mean(), moocore.hypervolume(values, ref=np.ones(3)) if len(values) else 0.0
 
@@ -246,7 +248,7 @@ def test_a_search_that_knows_where_the_outcome_is_finds_more(monkeypatch):
     """
     explainer = fitted()
     knowing = np.mean([judged(explainer, x) for x in far_rows(8)], axis=0)
-    monkeypatch.setattr(arf, "outcome_shares", lambda problem: np.ones(density_of(explainer).n_leaves))
+    monkeypatch.setattr(arf_search, "outcome_shares", lambda problem: np.ones(density_of(explainer).n_leaves))
     blind = np.mean([judged(explainer, x) for x in far_rows(8)], axis=0)
     assert knowing[1] > 1.5 * blind[1]
     assert knowing[0] > 1.25 * blind[0]
@@ -255,7 +257,7 @@ def test_a_search_that_knows_where_the_outcome_is_finds_more(monkeypatch):
 def test_draws_of_the_plain_algorithm_have_the_outcome_more_often_than_by_chance(monkeypatch):
     explainer = fitted(preset="paper", density=None, max_evaluations=1000, feature_selection="random")
     knowing = np.mean([judged(explainer, x)[0] for x in far_rows(3)])
-    monkeypatch.setattr(arf, "outcome_shares", lambda problem: np.ones(density_of(explainer).n_leaves))
+    monkeypatch.setattr(arf_search, "outcome_shares", lambda problem: np.ones(density_of(explainer).n_leaves))
     blind = np.mean([judged(explainer, x)[0] for x in far_rows(3)])
     assert knowing > 2.0 * blind
 
@@ -271,9 +273,9 @@ def candidates_alike(n: int) -> tuple[Problem, np.ndarray]:
 def test_of_candidates_alike_the_likely_ones_are_chosen():
     problem, objectives = candidates_alike(80)
     p_valid = np.where(np.arange(80) % 10 == 3, 0.9, 0.01)
-    chosen = _choose(problem, objectives, p_valid, np.empty((0, 3)), 1)
+    chosen = choose(problem, objectives, p_valid, np.empty((0, 3)), 1)
     assert p_valid[chosen[0]] == 0.9
-    opposite = _choose(problem, objectives, 0.91 - p_valid, np.empty((0, 3)), 1)
+    opposite = choose(problem, objectives, 0.91 - p_valid, np.empty((0, 3)), 1)
     assert p_valid[opposite[0]] == 0.01
 
 
@@ -284,14 +286,14 @@ def test_as_many_are_chosen_as_asked_none_twice_and_none_that_is_dominated():
     dominated = (objectives >= found[0]).all(axis=1)
     assert 1 < dominated.sum() < 60
     for n in (1, 5, 30, 200):
-        chosen = _choose(problem, objectives, rng.uniform(0.1, 1.0, 60), found, n)
+        chosen = choose(problem, objectives, rng.uniform(0.1, 1.0, 60), found, n)
         assert len(set(chosen)) == len(chosen) == min(n, (~dominated).sum())
         assert not dominated[chosen].any()
 
 
 def test_where_the_forest_knows_nothing_the_choice_is_by_chance():
     problem, objectives = candidates_alike(40)
-    picks = [_choose(problem, objectives, np.full(40, 0.3), np.empty((0, 3)), 1)[0] for _ in range(2000)]
+    picks = [choose(problem, objectives, np.full(40, 0.3), np.empty((0, 3)), 1)[0] for _ in range(2000)]
     assert stats.chisquare(np.bincount(picks, minlength=40)).pvalue > _SURE
 
 
@@ -299,7 +301,7 @@ def test_where_the_forest_knows_nothing_the_choice_is_by_chance():
 
 
 def tied(trade_off: float | None = None) -> Any:
-    """Twelve rows of levels that are all equally far: they differ in sparsity and plausibility only."""
+    """Twelve rows of levels that are all equally far: they differ in number of changes and plausibility only."""
     rng = np.random.default_rng(4)
     data = pd.DataFrame({name: rng.choice(list("uvw"), 300, p=[0.6, 0.3, 0.1]) for name in "abcd"})
 
@@ -315,12 +317,12 @@ def tied(trade_off: float | None = None) -> Any:
     return explainer.explain(dict.fromkeys("abcd", "u"), 1)
 
 
-def test_rows_equally_far_are_ordered_by_sparsity_and_then_by_plausibility():
+def test_rows_equally_far_are_ordered_by_number_of_changes_and_then_by_plausibility():
     result = tied()
-    sparsity, cost = result.objectives["sparsity"], result.objectives["plausibility"]
-    assert len(set(sparsity)) > 2
-    assert (np.diff(sparsity) >= 0).all()
-    same = np.diff(sparsity) == 0
+    n_changed, cost = result.objectives["n_changed"], result.objectives["implausibility"]
+    assert len(set(n_changed)) > 2
+    assert (np.diff(n_changed) >= 0).all()
+    same = np.diff(n_changed) == 0
     assert (np.diff(cost)[same] >= 0).all()
     assert (np.diff(cost)[same] > 0).sum() > 4
     assert (np.diff(cost) < 0).any()
@@ -329,4 +331,4 @@ def test_rows_equally_far_are_ordered_by_sparsity_and_then_by_plausibility():
 def test_trade_off_orders_by_typicality_before_sparsity():
     result = tied(trade_off=0.5)
     assert (np.diff(result.typicality) <= 0).all()
-    assert (np.diff(result.objectives["sparsity"]) < 0).any()
+    assert (np.diff(result.objectives["n_changed"]) < 0).any()

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from countarfactuals.explainers.ctree import ConditionalTree
-from countarfactuals.explainers.ctree_sampler import ConditionalTrees, fit_conditional_trees
+from countarfactuals.explainers.moc.ctree import ConditionalTree
+from countarfactuals.explainers.moc.ctree_sampler import ConditionalTrees, fit_conditional_trees
 from countarfactuals.schema import Column, Kind, Schema
 
 from ..arf.twins import mixed
@@ -174,7 +174,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_shapes_that_leave_the_mean_unchanged_are_cut_where_spreads_differ_most(shape):
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(4)
     x, y = SHAPES[shape](rng.random(400), rng.random(400), rng.normal(size=400))
     assert stats.chi2.sf(*scipy_test(x, y, False, False)) > ALPHA / 2  # tests of means alone would not split it
     tree = fit(np.column_stack([x, y]), schema_of("real", "real"), max_depth=1).tree(1)
@@ -234,7 +234,7 @@ def test_independent_columns_are_hardly_ever_split():
 def test_no_cut_gives_way_to_the_next_feature():
     rng = np.random.default_rng(2)
     rare, common = np.arange(200) < 5, rng.random(200)
-    y = 4.0 * rare + common + rng.normal(0, 0.1, 200)
+    y = 4.0 * rare + 0.1 * common + rng.normal(0, 0.1, 200)
     rows, schema = np.column_stack([rare, common, y]), schema_of("level2", "real", "real")
     assert fit(rows, schema, min_samples_leaf=5).tree(2).feature[0] == 0
     assert fit(rows, schema, min_samples_leaf=6).tree(2).feature[0] == 1

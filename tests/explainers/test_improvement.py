@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from countarfactuals.explainers.improvement import most_promising
+from countarfactuals.explainers.arf_search.improvement import most_promising
 
 _NOTHING = 1e-12  # differences of volumes that are equal but for rounding
 

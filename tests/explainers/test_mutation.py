@@ -8,15 +8,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from countarfactuals import AdversarialRandomForest
+from countarfactuals import AdversarialRandomForest, Explainer
+from countarfactuals.arf.archive import read_archive, write_archive
 from countarfactuals.constraints import as_constraints
-from countarfactuals.explainers.ctree_sampler import ConditionalTrees
-from countarfactuals.explainers.moc import MOCCTREEExplainer
-from countarfactuals.explainers.mutation import ByForest, ByTrees
+from countarfactuals.explainers.moc import (
+    ConditionalTreeMutation,
+    ForestMutation,
+    IndependentMutation,
+    MOCARFExplainer,
+    MOCCTREEExplainer,
+    MOCExplainer,
+    SimulatedBinaryCrossover,
+)
+from countarfactuals.explainers.moc.ctree_sampler import ConditionalTrees
+from countarfactuals.explainers.moc.population import Space
 from countarfactuals.explainers.problem import Problem
-from countarfactuals.explainers.space import Space
 from countarfactuals.objectives import changed
+
+from ..contracts.checks import same
 
 N, TREES = 400, 30
 
@@ -36,7 +47,8 @@ def good(frame: pd.DataFrame) -> np.ndarray:
 @cache
 def explainer() -> MOCCTREEExplainer:
     forest = AdversarialRandomForest(n_estimators=TREES, min_samples_leaf=20)
-    return MOCCTREEExplainer(good, classes=("bad", "good"), density=forest, random_state=0).fit(table())
+    settings = {"classes": ("bad", "good"), "density": forest, "random_state": 0}
+    return MOCCTREEExplainer(good, relations=None, **settings).fit(table())  # b follows from a, and would be computed
 
 
 def problem_of(**constraints: Any) -> Problem:
@@ -52,7 +64,7 @@ def trees() -> ConditionalTrees:
 def test_conditional_trees_draw_in_random_order():
     """Where a and b disagree, the one that is drawn first takes over the other, and then both agree."""
     problem = problem_of()
-    mutate = ByTrees(problem, Space.of(problem), trees())
+    mutate = ConditionalTreeMutation().bound(problem, Space.of(problem), trees)
     rows = np.tile([0.0, 1.0, 0.0, -1.0], (20, 1))
     chosen = np.tile([True, True, False, False], (20, 1))
     ends = []
@@ -67,7 +79,7 @@ def test_conditional_trees_draw_in_random_order():
 def test_a_conditional_draw_sees_what_was_drawn_before_in_its_row():
     """c is free noise: it has both levels, while a and b go on to agree row by row."""
     problem = problem_of()
-    mutate = ByTrees(problem, Space.of(problem), trees())
+    mutate = ConditionalTreeMutation().bound(problem, Space.of(problem), trees)
     mixed = np.tile([[0.0, 1.0, 0.0, -1.0], [1.0, 0.0, 0.0, -1.0]], (100, 1))
     new = mutate(mixed, np.tile([True, True, True, False], (200, 1)))
     assert (new[:, 0] == new[:, 1]).all()
@@ -81,7 +93,7 @@ def test_a_conditional_draw_sees_what_was_drawn_before_in_its_row():
 def test_every_call_draws_from_the_next_trees(tenth):
     """Of thirty trees ten draw at a time. Where only these ten have weight, other calls find the rows impossible."""
     problem = problem_of()
-    mutate = ByForest(problem, Space.of(problem), 1)
+    mutate = ForestMutation(n_draws=1).bound(problem, Space.of(problem), trees)
     starts = problem.background.plausibility.forest.forest_.leaf_start
     log_weight = np.full(len(mutate.leaves.log_weight), -np.inf)
     some = slice(starts[10 * tenth], starts[10 * tenth + 10])
@@ -99,7 +111,7 @@ def test_rows_without_chosen_cells_come_back_as_they_are():
     rows[:, 3] = np.arange(6) / 10
     chosen = np.zeros(rows.shape, np.bool_)
     chosen[3:, 3] = True
-    new = ByForest(problem, Space.of(problem), 1)(rows, chosen)
+    new = ForestMutation(n_draws=1).bound(problem, Space.of(problem), trees)(rows, chosen)
     np.testing.assert_array_equal(new[:3], rows[:3])
     assert len(new) == 6
     assert (new[3:, 3] != rows[3:, 3]).all()
@@ -115,7 +127,7 @@ def test_forest_draws_have_the_outcome_and_one_of_the_dummies():
     said = as_constraints({"exactly_one": [["job0", "job1", "job2"]]})
     problem = one.problem(one.encode_row({"d": -1.0, "job0": 1, "job1": 0, "job2": 0}), "good", said)
     rows = np.tile(problem.x, (300, 1))
-    new = ByForest(problem, Space.of(problem), 1)(rows, np.ones(rows.shape, np.bool_))
+    new = ForestMutation(n_draws=1).bound(problem, Space.of(problem), trees)(rows, np.ones(rows.shape, np.bool_))
     assert (new[:, 1:].sum(axis=1) == 1).all()
     assert (new[:, 1:].mean(axis=0) > 0.15).all()
     assert (new[:, 0] > 0).mean() > 0.75
@@ -124,7 +136,7 @@ def test_forest_draws_have_the_outcome_and_one_of_the_dummies():
 def test_a_forest_draws_no_more_cells_than_may_change():
     """What is beyond is decided before the draw: a and b, drawn together or kept together, still agree."""
     problem = problem_of(max_changed=2)
-    mutate = ByForest(problem, Space.of(problem), 1)
+    mutate = ForestMutation(n_draws=1).bound(problem, Space.of(problem), trees)
     rows = np.tile([1.0, 1.0, 1.0, 0.5], (200, 1))
     new = mutate(rows, np.tile([False, False, False, True], (200, 1)))
     n_changed = changed(new, problem.x).sum(axis=1)
@@ -140,7 +152,59 @@ def test_of_several_draws_the_most_plausible_is_taken():
     rows[:, 3] = np.linspace(-2.0, 2.0, 300)
     chosen = np.tile([True, True, True, False], (300, 1))
     plausibility = problem.background.plausibility
-    one, eight = (ByForest(problem, Space.of(problem), n)(rows, chosen) for n in (1, 8))
+    one, eight = (ForestMutation(n_draws=n).bound(problem, Space.of(problem), trees)(rows, chosen) for n in (1, 8))
     assert np.array_equal(eight[:, 3], rows[:, 3])  # each row has a draw of its own
     assert plausibility(eight).mean() > plausibility(one).mean() + 0.2
     assert (eight[:, 0] == eight[:, 1]).mean() > (one[:, 0] == one[:, 1]).mean()
+
+
+@pytest.mark.parametrize(
+    ("short", "whole"),
+    [("arf", ForestMutation()), ("ctree", ConditionalTreeMutation()), ("independent", IndependentMutation())],
+)
+def test_a_name_stands_for_an_object_with_its_defaults(short, whole):
+    x = {"a": "no", "b": "no", "c": "p", "d": -1.0}
+    by_name, by_object = (
+        MOCExplainer(good, classes=("bad", "good"), mutation=mutation, max_evaluations=60, random_state=0)
+        .fit_like(explainer().set_params(random_state=0))
+        .explain(x)
+        for mutation in (short, whole)
+    )
+    assert by_name.method == by_object.method == whole.method
+    assert same(by_name, by_object)
+
+
+def test_settings_of_a_mutation_are_kept_by_clones_and_files(tmp_path):
+    mutation, crossover = ForestMutation(n_draws=2, kept="importance", p=0.9), SimulatedBinaryCrossover(eta=5.0)
+    settings = {"classes": ("bad", "good"), "random_state": 0, "max_evaluations": 60}
+    first = MOCExplainer(good, mutation=mutation, crossover=crossover, **settings).fit_like(explainer())
+    assert (clone(first).mutation, clone(first).crossover) == (mutation, crossover)
+    first.save(tmp_path / "explainer")
+    again = MOCExplainer.load(tmp_path / "explainer", good)
+    assert (again.mutation, again.crossover) == (mutation, crossover)
+    x = {"a": "no", "b": "no", "c": "p", "d": -1.0}
+    assert same(again.explain(x), first.explain(x))
+    assert first.explain(x).provenance["settings"]["mutation"] == {
+        "kind": "arf", "p": 0.9, "p_feature": 0.5, "n_draws": 2, "kept": "importance"
+    }  # fmt: skip
+
+
+def test_a_file_of_version_2_has_the_settings_of_the_explainer(tmp_path):
+    old = MOCARFExplainer(
+        good,
+        classes=("bad", "good"),
+        mutation=ForestMutation(n_draws=3, p=0.6, p_feature=0.4),
+        crossover=SimulatedBinaryCrossover(p=0.1),
+        random_state=0,
+    ).fit_like(explainer())
+    old.save(tmp_path / "new")
+    meta, arrays = read_archive(tmp_path / "new", "countarfactuals.Explainer", 3)
+    plain = {name: value for name, value in meta["parameters"].items() if name != "crossover"}
+    plain |= {"mutation": None, "n_draws": 3, "kept": "random", "p_mutation": 0.6, "p_mutation_feature": 0.4}
+    plain |= {"p_recombination": 0.1, "p_recombination_feature": 0.62}
+    write_archive(tmp_path / "old", {**meta, "version": 2, "parameters": plain}, arrays)
+    again = Explainer.load(tmp_path / "old", good)
+    assert (again.mutation, again.crossover) == (old.mutation, old.crossover)
+    trees = {**plain, "mutation": "ctree"}
+    write_archive(tmp_path / "old", {**meta, "version": 2, "parameters": trees}, arrays)
+    assert Explainer.load(tmp_path / "old", good).mutation == ConditionalTreeMutation(p=0.6, p_feature=0.4)

@@ -15,7 +15,9 @@ import pandas as pd
 import pytest
 
 from countarfactuals import AdversarialRandomForest, ARFExplainer, Constraints
-from countarfactuals.explainers.many import Request, _explain_there
+from countarfactuals.explainers.many_rows import _explain_there
+from countarfactuals.explainers.row_wishes import Wish, Wishes
+from countarfactuals.explainers.rows_in_step import Request
 
 SCRIPT = """
 import sys, time
@@ -32,14 +34,14 @@ def model(frame):
 forest = AdversarialRandomForest(n_estimators=5, min_samples_leaf=10)
 explainer = ARFExplainer(model, classes=[0, 1], density=forest, max_evaluations=100, random_state=1).fit(X)
 print("fitted", flush=True)
-batch = explainer.explain_many(X, n_jobs=2, time_budget=float(sys.argv[1]))
+batch = explainer.explain_many(X, n_jobs=2, time_budget=float(sys.argv[1]), together=eval(sys.argv[2]))
 print(len(batch), len(batch.unfinished), flush=True)
 """
 
 
-def run(seconds: float, interrupt_after: float | None) -> tuple[int, int]:
+def run(seconds: float, interrupt_after: float | None, together: bool | None = None) -> tuple[int, int]:
     process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT, str(seconds)],
+        [sys.executable, "-W", "ignore", "-c", SCRIPT, str(seconds), str(together)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -58,7 +60,7 @@ def run(seconds: float, interrupt_after: float | None) -> tuple[int, int]:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals to process groups are of POSIX")
 def test_an_interrupt_of_several_processes_returns_what_is_finished():
-    done, unfinished = run(1e6, interrupt_after=4.0)
+    done, unfinished = run(1e6, interrupt_after=4.0, together=False)
     assert done > 0
     assert unfinished > 0
     assert done + unfinished == 200
@@ -69,12 +71,11 @@ def test_a_row_is_not_begun_when_it_is_too_late(tmp_path):
     forest = AdversarialRandomForest(n_estimators=2, min_samples_leaf=20)
     explainer = ARFExplainer(lambda frame: frame["a"], density=forest, max_evaluations=50, random_state=1).fit(data)
     path = tmp_path / "request"
-    path.write_bytes(cloudpickle.dumps(Request(explainer, (1, 2), Constraints(), "raise")))
+    path.write_bytes(cloudpickle.dumps(Request(explainer, Wishes((Wish((1, 2), Constraints()),), (0,)), "raise")))
     row = explainer.background_.matrix[0]
-    assert _explain_there(str(path), 7, row, time.time() - 1) == (7, None)
-    position, result = _explain_there(str(path), 7, row, math.inf)
-    assert position == 7
-    assert result is not None
+    assert _explain_there(str(path), [(0, row)], time.time() - 1) == []
+    ((position, result),) = _explain_there(str(path), [(0, row)], math.inf)
+    assert position == 0
     assert result.status in ("found", "already")
 
 

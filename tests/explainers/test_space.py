@@ -10,10 +10,9 @@ import pandas as pd
 
 from countarfactuals import AdversarialRandomForest
 from countarfactuals.constraints import as_constraints
-from countarfactuals.explainers.initial import candidates
 from countarfactuals.explainers.moc import MOCExplainer
+from countarfactuals.explainers.moc.population import Space, candidates
 from countarfactuals.explainers.problem import Problem
-from countarfactuals.explainers.space import Space
 
 N = 300
 JOBS = ["job0", "job1", "job2", "job3"]
@@ -113,7 +112,7 @@ def test_uniform_cells_have_allowed_levels_and_numbers_only():
 
 
 def test_of_first_rows_those_that_are_plausible_enough_are_kept_and_all_if_none_is():
-    problem = problem_of(explainer(min_plausibility=0.3))
+    problem = problem_of(explainer(min_typicality=0.3))
     real = explainer().background_.matrix[:40]
     torn = real.copy()
     torn[:, 1] = -3.0 * np.sign(torn[:, 0])  # b is never like this

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.testing import assert_array_equal
 
-from countarfactuals.explainers.veil import Veil
+from countarfactuals.explainers.background import Veil
 from countarfactuals.schema import Schema
 
 RNG = np.random.default_rng(3)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from countarfactuals import AdversarialRandomForest, Constraints, Target
 from countarfactuals.exceptions import ParameterError
-from countarfactuals.explainers.whatif import WhatIfExplainer, by_closeness
+from countarfactuals.explainers.proposals import by_closeness
+from countarfactuals.explainers.simple_searches import WhatIfExplainer
 
 from ..constraints.twin import Case, judge
 from ..contracts.checks import gower, same
@@ -27,6 +28,9 @@ NOTHING: dict[str, Any] = {
     "direction": {},
     "max_changed": None,
     "rules": [],
+    "vary": None,
+    "change": {},
+    "steps": {},
     "groups": [],
     "exactly_one": [],
     "weights": {},
@@ -74,15 +78,15 @@ def by_hand(explainer: WhatIfExplainer, X: pd.DataFrame, at: int, said: dict[str
 
 def check(table: str, task: str, at: int, k: int, said: dict[str, Any]) -> str:
     explainer, X = fitted(table, task)
-    explainer.set_params(n_counterfactuals=k, max_evaluations=1000, min_plausibility=0.0)
+    explainer.set_params(n_counterfactuals=k, max_evaluations=1000, min_typicality=0.0)
     result = explainer.explain(row_of(X, at), TARGETS[task], Constraints(**said))
     if result.status == "already":
         return "already"
     expected = by_hand(explainer, X, at, said)
     got = records(result.to_frame())
     assert len(got) == len(set(got)) == min(k, len(expected))
-    np.testing.assert_allclose(result.objectives["proximity"], list(expected.values())[:k], atol=1e-12)
-    for row, distance in zip(got, result.objectives["proximity"], strict=True):
+    np.testing.assert_allclose(result.objectives["distance"], list(expected.values())[:k], atol=1e-12)
+    for row, distance in zip(got, result.objectives["distance"], strict=True):
         assert expected[row] == pytest.approx(distance)
     assert result.is_real_row.all()
     if got:
@@ -130,9 +134,9 @@ def test_equal_rows_count_once():
 
 def test_rows_must_be_plausible_enough():
     explainer, X = fitted("mixed", "binary")
-    explainer.set_params(n_counterfactuals=5, min_plausibility=0.6)
+    explainer.set_params(n_counterfactuals=5, min_typicality=0.6)
     result = explainer.explain(row_of(X, 2))
-    explainer.set_params(min_plausibility=0.0)
+    explainer.set_params(min_typicality=0.0)
     assert len(result) == 5
     assert (result.typicality >= 0.6).all()
 
@@ -167,7 +171,7 @@ def test_the_users_own_distance():
     x = row_of(X, 0)
     has_outcome = np.array(predicted(explainer.model, X)) != predicted(explainer.model, x)[0]
     result = explainer.explain(x)
-    assert result.objectives["proximity"].tolist() == sorted(age_alone(X[has_outcome], x))[:4]
+    assert result.objectives["distance"].tolist() == sorted(age_alone(X[has_outcome], x))[:4]
     assert same(result, explainer.explain(x))
 
 

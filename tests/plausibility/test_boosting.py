@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from countarfactuals.plausibility.boosting import Boosting, Trees, boost_levels, boost_number, outputs
+from countarfactuals.plausibility.boosting import Boosting, Trees, boost_levels, boost_number, level_log_p, outputs
 
 OPTIONS = Boosting(n_trees=60, depth=4, rate=0.3, spread_rate=0.15, ridge=3.0, share=0.5, n_columns=12)
 N = 3000
@@ -165,18 +165,35 @@ def test_levels_are_learned():
     trees = boost_levels(codes, n_codes, ordered, np.arange(5), y, 3, np.uint64(1), OPTIONS)
     fresh, _ = table(9, 6000)
     known = (fresh[:2] > 0).all(axis=0)
-    guess, truth = softmax(said(fresh, trees), axis=1)[known], softmax(odds(fresh), axis=1)[known]
+    guess, truth = np.exp(level_log_p(said(fresh, trees)))[known], softmax(odds(fresh), axis=1)[known]
     assert np.abs(guess - truth).mean() < 0.5 * np.abs(softmax(trees.start) - truth).mean()
     for group in np.unique(truth, axis=0):
         same = (truth == group).all(axis=1)
         np.testing.assert_allclose(guess[same].mean(axis=0), group, atol=0.05)
 
 
+def test_two_levels_are_learned_by_one_output():
+    codes, n_codes = table(n=6000)
+
+    def p_of_first(some: np.ndarray) -> np.ndarray:
+        return np.where((some[0] > 7) == (some[1] > 7), 0.9, 0.2)
+
+    y = (np.random.default_rng(7).random(6000) > p_of_first(codes)).astype(np.int64)
+    trees = boost_levels(codes, n_codes, np.zeros(5, np.bool_), np.arange(5), y, 2, np.uint64(1), OPTIONS)
+    assert trees.value.shape[2] == 1
+    fresh, _ = table(9, 6000)
+    guess = np.exp(level_log_p(said(fresh, trees)))
+    np.testing.assert_allclose(guess.sum(axis=1), 1.0)
+    for p in (0.9, 0.2):
+        same = (p_of_first(fresh) == p) & (fresh[:2] > 0).all(axis=0)
+        assert guess[same, 0].mean() == pytest.approx(p, abs=0.05)
+
+
 def test_a_level_that_nobody_has_keeps_a_little_probability():
     codes, n_codes = table(n=300)
     y = np.zeros(300, np.int64)
     trees = boost_levels(codes, n_codes, np.zeros(5, np.bool_), np.arange(5), y, 2, np.uint64(1), OPTIONS)
-    p = softmax(said(codes, trees), axis=1)[:, 1]
+    p = np.exp(level_log_p(said(codes, trees)))[:, 1]
     assert ((p > 0.0) & (p < 0.01)).all()
 
 

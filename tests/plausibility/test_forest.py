@@ -18,8 +18,8 @@ from countarfactuals.arf.evidence import INTERVALS, Evidence
 from countarfactuals.datasets import random_network
 from countarfactuals.objectives import Gower
 from countarfactuals.plausibility import MEASURES, ForestJudge, Plausibility, fit_plausibility, row_medians
-from countarfactuals.plausibility.archive import of_version_1
-from countarfactuals.plausibility.forest import ForestParts
+from countarfactuals.plausibility.forest_judge import ForestParts
+from countarfactuals.plausibility.saved_judges import of_version_1
 
 from ..arf.twins import fit, leaf_log_weights, leaf_of, log_cell, mixed
 

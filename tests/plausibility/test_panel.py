@@ -10,11 +10,11 @@ import pytest
 from scipy.stats import kstest
 
 from countarfactuals import AdversarialRandomForest, ARFExplainer, Target
-from countarfactuals.arf.storage import read_archive, write_archive
+from countarfactuals.arf.archive import read_archive, write_archive
 from countarfactuals.datasets import random_network, random_plane
 from countarfactuals.plausibility import ODD, Plausibility
-from countarfactuals.plausibility.archive import pack, unpack
 from countarfactuals.plausibility.panel import CONDITIONALS, FOREST, MIXTURE, WORST_CELL
+from countarfactuals.plausibility.saved_judges import pack, unpack
 
 from .tables import Judged, all_states, judged, sums
 
@@ -329,7 +329,7 @@ def test_a_saved_explainer_claims_the_same_to_the_last_bit(tmp_path):
 
 def as_version_1(path, old) -> np.ndarray:
     """A file as version 0.1 wrote it: the forest is all, and only what held-out rows got is kept."""
-    meta, arrays = read_archive(path, "countarfactuals.Explainer", 2)
+    meta, arrays = read_archive(path, "countarfactuals.Explainer", 3)
     held = arrays.get("judges.held.forest")
     real = np.sort(np.linspace(-20.0, -5.0, 80) if held is None else held[~np.isnan(held)])
     meta["version"] = 1
@@ -366,7 +366,7 @@ def test_a_file_without_a_part_of_the_judges_is_refused(tmp_path, lost):
     from countarfactuals.exceptions import StorageError
 
     explainer().save(tmp_path / "whole.npz")
-    meta, arrays = read_archive(tmp_path / "whole.npz", "countarfactuals.Explainer", 2)
+    meta, arrays = read_archive(tmp_path / "whole.npz", "countarfactuals.Explainer", 3)
     del arrays[lost]
     write_archive(tmp_path / "torn.npz", meta, arrays)
     with pytest.raises(StorageError, match="lacks or garbles"):

@@ -10,9 +10,10 @@ import pandas as pd
 
 from countarfactuals import AdversarialRandomForest, ARFExplainer
 from countarfactuals.counterfactuals import Counterfactuals, Diagnosis
+from countarfactuals.prediction import Target
 from countarfactuals.schema import Schema
 from tests.contracts.tables import LABELS, Scorer, columns, frame_of
-from tests.counterfactuals.examples import loans, result, wide
+from tests.counterfactuals.examples import REGRESSION, loans, probabilities, result, wide
 
 HOSTILE = (
     "$income$ in $",
@@ -43,7 +44,12 @@ def hostile(n: int = 6) -> Counterfactuals:
         }
     )
     return result(
-        frame, target="class '$good$\n'", method="$m$", score_names=("P($good$)",), x_label="$bad", labels=["$a$"] * n
+        frame,
+        target=Target("$good$\n"),
+        method="$m$",
+        score_columns=probabilities("$good$"),
+        x_label="$bad",
+        labels=["$a$"] * n,
     )
 
 
@@ -65,12 +71,11 @@ def missing() -> Counterfactuals:
 
 def multiclass() -> Counterfactuals:
     scores = np.random.default_rng(5).dirichlet(np.ones(5), 4)
-    names = tuple(f"P({label})" for label in "abcde")
-    return result(x_scores=np.full(5, 0.2), scores=scores, score_names=names, labels=list("abca"))
+    return result(x_scores=np.full(5, 0.2), scores=scores, score_columns=probabilities(*"abcde"), labels=list("abca"))
 
 
 def regression() -> Counterfactuals:
-    return result(score_names=("prediction",), x_scores=[1e6], x_label=1e6, scores=np.c_[[1e6, 2e6, 3e6, 4e6]])
+    return result(score_columns=REGRESSION, x_scores=[1e6], x_label=1e6, scores=np.c_[[1e6, 2e6, 3e6, 4e6]])
 
 
 def unknown_typicality() -> Counterfactuals:
@@ -99,8 +104,8 @@ def _without_rows(status: str, **known: Any) -> Counterfactuals:
     frame = loans()
     schema = Schema.infer(frame)
     return Counterfactuals.empty(
-        schema, schema.encode(frame)[0], target="class '$good$'", method="moc", status=status,
-        score_names=("P(good)",), x_scores=[0.3], x_label="bad", objectives=("proximity",), **known,
+        schema, schema.encode(frame)[0], target=Target("$good$"), method="moc", status=status,
+        score_columns=probabilities("good"), x_scores=[0.3], x_label="bad", objectives=("distance",), **known,
     )  # fmt: skip
 
 
@@ -108,7 +113,7 @@ EMPTY = {
     "none": lambda: _without_rows("none", diagnosis=Diagnosis(n_tried=900, n_invalid=900)),
     "already": lambda: _without_rows("already"),
     "error": lambda: _without_rows("error", error="The model failed on $x$.\nBadly."),
-    "filtered": lambda: result().filter(max_proximity=0.0),
+    "filtered": lambda: result().filter(max_distance=0.0),
 }
 
 
@@ -156,7 +161,7 @@ def with_history(**changes: Any) -> Counterfactuals:
     course = {
         "generation": [0, 1, 2, 3, 4],
         "hypervolume": [0.0, 0.2, 0.495, 0.498, 0.5],
-        "best": {"proximity": [0.4, 0.3, 0.2, 0.2, 0.1]},
-        "mean": {"proximity": [0.5, 0.4, 0.3, 0.3, 0.2]},
+        "best": {"distance": [0.4, 0.3, 0.2, 0.2, 0.1]},
+        "mean": {"distance": [0.5, 0.4, 0.3, 0.3, 0.2]},
     }
     return result(method="moc", provenance={"history": course | changes})

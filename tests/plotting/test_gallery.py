@@ -18,7 +18,7 @@ def test_the_gallery_holds_every_picture(tmp_path, capsys):
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
     open_before = pyplot.get_fignums()
-    written = example.main(str(tmp_path), n_rows=250)
+    written = example.main(str(tmp_path), n_rows=250, n_explained=4)
     made = {path.stem for path in written}
     # arf, the method of the example, has no generations
     assert {name.removeprefix("plot_") for name in plotting.__all__} - {"history"} <= made

@@ -9,54 +9,59 @@ import pandas as pd
 import pytest
 
 from countarfactuals import Constraints
-from countarfactuals.counterfactuals.wording import DOWN, OTHER, UP
-from countarfactuals.explainers.importance import local_importance
-from countarfactuals.plotting.change_table import TableRow, change_table_info
-from countarfactuals.plotting.density_strip import density_strip_info
-from countarfactuals.plotting.frequency import frequency_info
-from countarfactuals.plotting.history import history_info
-from countarfactuals.plotting.ice import ice_info
-from countarfactuals.plotting.importance import importance_info
+from countarfactuals.counterfactuals.table import Line
+from countarfactuals.explainers.proposals import local_importance
+from countarfactuals.language.spelling import DOWN, OTHER, UP
+from countarfactuals.plotting.audit import change_importance_info
+from countarfactuals.plotting.changes import change_table_info, frequency_info
+from countarfactuals.plotting.ice import ice_info, plot_importance
+from countarfactuals.plotting.merits import density_strip_info, history_info, pareto_info
 from countarfactuals.plotting.parallel import MISSING_AT, parallel_info
-from countarfactuals.plotting.pareto import pareto_info
-from countarfactuals.plotting.scale import Scale
+from countarfactuals.plotting.style import fitted, literal, text_width
+from countarfactuals.plotting.subject import Scale
 from countarfactuals.plotting.surface import contour_levels, default_features, surface_info
-from countarfactuals.plotting.text import fitted, literal, text_width
 from countarfactuals.schema import Column, Kind
 from tests.plotting.cases import FULL, explained, explainer, hostile_explainer, missing, result, tiny, with_history
+
+from ..explainers.on_its_own import run
+
+
+def cells(line):
+    return tuple(zip(line.signs, line.texts, strict=True))
 
 
 def test_the_change_table_has_arrows_values_and_what_is_left_out():
     info = change_table_info(result(), most_counterfactuals=3)
-    rows = {row.head: row for row in info.features}
+    rows = {line.name: line for line in info.features}
     assert list(rows) == ["age", "amount", "job", "grade", "owner", "savings"]
-    assert rows["age"] == TableRow("age", "30", (("", "30"), (UP, "31"), ("", "30")), True)
-    assert rows["amount"].cells == ((DOWN, "3200.25"), ("", "5000.50"), (UP, "7000.75"))
-    assert rows["job"].cells == (("", "clerk"), (OTHER, "nurse"), (OTHER, "(missing)"))
-    assert rows["grade"].cells == ((UP, "high"), ("", "middle"), (DOWN, "low"))
-    assert (rows["savings"].x, rows["savings"].cells[1]) == ("(missing)", (OTHER, "120"))
-    outcome = {row.head: (row.x, [text for _, text in row.cells]) for row in info.outcome}
-    assert outcome == {
-        "prediction": ("bad", ["good", "good", "good"]),
-        "P(good)": ("0.310", ["0.600", "0.700", "0.800"]),
-        "typicality": ("45 %", ["20 %", "40 %", "60 %"]),
-        "changes": ("", ["2", "4", "3"]),
-    }
+    assert rows["age"] == Line(
+        "feature", "age", "30", ("30", "31", "30"), (30.0, 31.0, 30.0), ("", UP, ""), True, (False,) * 3
+    )
+    assert cells(rows["amount"]) == ((DOWN, "3200.25"), ("", "5000.50"), (UP, "7000.75"))
+    assert cells(rows["job"]) == (("", "clerk"), (OTHER, "nurse"), (OTHER, "(missing)"))
+    assert cells(rows["grade"]) == ((UP, "high"), ("", "middle"), (DOWN, "low"))
+    assert (rows["savings"].x, cells(rows["savings"])[1]) == ("(missing)", (OTHER, "120"))
+    assert [(line.kind, line.name, line.x, line.texts) for line in info.outcome] == [
+        ("prediction", "prediction", "bad", ("good", "good", "good")),
+        ("score", "P(good)", "0.310", ("0.600", "0.700", "0.800")),
+        ("typicality", "", "45 %", ("20 %", "40 %", "60 %")),
+        ("changes", "", "", ("2", "4", "3")),
+    ]
     assert info.below == ("… 1 more counterfactual", "also changed (1): rate", "unchanged (1): town")
 
 
 def test_the_change_table_keeps_the_features_that_change_most_often():
     frame = pd.DataFrame({"a": [0, 1, 0, 0], "b": [0, 1, 1, 1], "c": [0, 0, 1, 1]})
     info = change_table_info(result(frame), most_features=2)
-    assert [row.head for row in info.features] == ["b", "c"]
+    assert [line.name for line in info.features] == ["b", "c"]
     assert info.below == ("also changed (1): a",)
 
 
 def test_many_classes_have_one_line_of_scores():
     info = change_table_info(FULL["multiclass"]())
     found = FULL["multiclass"]()
-    row = next(row for row in info.outcome if row.head == "its score")
-    assert [text for _, text in row.cells] == [f"{score:.3f}" for score in found.scores.max(axis=1)]
+    (line,) = [line for line in info.outcome if line.kind == "highest score"]
+    assert list(line.texts) == [f"{score:.3f}" for score in found.scores.max(axis=1)]
 
 
 def test_frequencies_are_shares_by_direction():
@@ -157,7 +162,7 @@ def test_a_scale_keeps_levels_in_use_and_then_frequent_ones():
 def test_pareto_points():
     info = pareto_info(replace(result(), typicality=[0.2, np.nan, 0.6, 0.8]))
     assert info.number.tolist() == [0, 2, 3]
-    assert info.proximity.tolist() == pytest.approx([0.1, 0.3, 0.4])
+    assert info.distance.tolist() == pytest.approx([0.1, 0.3, 0.4])
     assert info.typicality.tolist() == [0.2, 0.6, 0.8]
     assert info.n_changed.tolist() == [2, 3, 1]
     assert (info.x_typicality, info.n_unknown) == (0.45, 1)
@@ -172,7 +177,7 @@ def test_the_strip_shows_the_measure_of_the_leader():
     np.testing.assert_array_equal([info.x, *info.rows], measures)
     for value, share in zip(measures, plausibility.rank(measures), strict=True):
         assert np.mean(info.real < value) == pytest.approx(share, abs=1e-12)
-    assert info.typical == np.median(found.typicality)
+    assert info.median_above == pytest.approx(np.median(plausibility.rank(measures[1:])))
     assert np.mean(info.real <= info.quartiles[1]) == pytest.approx(0.5, abs=0.02)
     assert info.measure == plausibility.name
 
@@ -225,7 +230,7 @@ def test_a_surface_of_several_classes_shows_the_wanted_one():
     assert (info.score_name, info.scores[3, 2]) == ("P(d)", scores[3])
     assert info.reached[3, 2] == (scores.argmax() == 3)
     # without a recorded target: the class that the counterfactuals are most sure of
-    unsaid = surface_info(replace(found, provenance={}), background, (0, 1), n_points=5)
+    unsaid = surface_info(replace(found, target=None), background, (0, 1), n_points=5)
     assert (unsaid.score_name, unsaid.reached, unsaid.ends) == ("P(d)", None, ())
 
 
@@ -251,7 +256,7 @@ def test_importance_is_that_of_the_search(table):
     info = ice_info(found, ours)
     problem = ours.problem(found.x, "good", Constraints())
     problem.budget = 10_000
-    expected = dict(zip(map(str, found.schema.names), local_importance(problem), strict=True))
+    expected = dict(zip(map(str, found.schema.names), run(local_importance(problem), problem), strict=True))
     assert {curve.feature: curve.importance for curve in info.curves} == pytest.approx(expected)
     assert [curve.importance for curve in info.curves] == pytest.approx(sorted(expected.values(), reverse=True))
 
@@ -283,11 +288,12 @@ def test_features_that_the_model_ignores_have_no_importance_and_keep_their_order
 
 
 def test_the_importance_picture_lists_the_first_features():
-    curves = ice_info(explained("mixed")[1], explainer())
-    info = importance_info(curves, 2)
-    assert info.features == tuple(curve.feature for curve in curves.curves[:2])
-    assert info.importance == tuple(curve.importance for curve in curves.curves[:2])
-    assert info.n_left_out == 3
+    found = explained("mixed")[1]
+    curves = ice_info(found, explainer()).curves
+    ax = plot_importance(found, explainer(), most_features=2)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == [curve.feature for curve in curves[:2]]
+    assert [bar.get_width() for bar in ax.patches] == [curve.importance for curve in curves[:2]]
+    assert ax.get_title(loc="left").endswith("3 less important features not shown")
 
 
 def test_history():
@@ -310,3 +316,17 @@ def test_texts_fit_their_room(text):
     if cut != literal(text):
         assert "…" in cut
         assert (cut.removeprefix("\\")[0], cut[-1]) == (text[0], text[-1])
+
+
+def test_importance_of_changes_has_sizes_and_amounts_beside_how_often():
+    frame = pd.DataFrame({"a": [0.0, 10.0, 30.0, 0.0], "b": [1, 1, 1, 0], "c": list("uuvw"), "d": [7.0] * 4})
+    ranges = [100.0, 4.0, -1.0, 1.0]
+    info = change_importance_info([result(frame, provenance={"ranges": ranges})])
+    assert info.often.features == ("a", "c", "b")
+    assert info.sizes == pytest.approx((0.2, np.nan, 0.25), nan_ok=True)
+    assert info.amounts == ("20", "", "1")
+    assert [info.often.shares[sign] for sign in (UP, DOWN, OTHER)] == [
+        pytest.approx((2 / 3, 0, 0)),
+        pytest.approx((0, 0, 1 / 3)),
+        pytest.approx((0, 2 / 3, 0)),
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
@@ -19,8 +20,14 @@ from matplotlib.figure import Figure
 
 from countarfactuals import ARFExplainer, plotting
 from countarfactuals.counterfactuals import CounterfactualsBatch
+from countarfactuals.counterfactuals.ways import AT_LEAST, AT_MOST, BECOMES, Change, CommonWays, Way
 from countarfactuals.exceptions import DataError, DataTypeError, NotFittedError, ParameterError
+from countarfactuals.language import speaking
 from countarfactuals.plotting import style
+from countarfactuals.plotting.audit import recourse_info
+from countarfactuals.plotting.changes import change_table_info
+from countarfactuals.plotting.helped import common_ways_info
+from countarfactuals.schema import Schema
 from tests.plotting.cases import (
     EMPTY,
     FULL,
@@ -34,11 +41,13 @@ from tests.plotting.cases import (
     with_history,
 )
 from tests.plotting.checks import check_legible, shown
+from tests.pseudo import PSEUDO
 
 OF_A_RESULT = {
     "change_table": plotting.plot_change_table,
     "parallel": plotting.plot_parallel,
     "frequency": plotting.plot_frequency,
+    "change_importance": plotting.plot_change_importance,
     "pareto": plotting.plot_pareto,
     "history": plotting.plot_history,
 }
@@ -51,7 +60,7 @@ WITH_EXPLAINER = {
 
 
 @pytest.mark.parametrize("case", FULL)
-@pytest.mark.parametrize("picture", ["change_table", "parallel", "frequency", "pareto"])
+@pytest.mark.parametrize("picture", ["change_table", "parallel", "frequency", "change_importance", "pareto"])
 def test_every_result_makes_a_legible_picture(picture, case):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -59,7 +68,7 @@ def test_every_result_makes_a_legible_picture(picture, case):
 
 
 @pytest.mark.parametrize("case", EMPTY)
-@pytest.mark.parametrize("picture", ["change_table", "parallel", "frequency", "pareto"])
+@pytest.mark.parametrize("picture", ["change_table", "parallel", "frequency", "change_importance", "pareto"])
 def test_a_result_without_rows_says_why(picture, case):
     ax = OF_A_RESULT[picture](EMPTY[case]())
     check_legible(ax)
@@ -118,7 +127,7 @@ def test_sixty_hostile_features_and_their_classes_are_legible():
 
 def untold() -> Any:
     """A result that does not say what was asked for."""
-    return replace(explained()[1], provenance={})
+    return replace(explained()[1], target=None)
 
 
 def missing_everywhere() -> Any:
@@ -215,7 +224,7 @@ def test_axes_are_labelled_and_hold_what_they_should():
     assert ax.get_xlabel() == "distance to x"
     assert "typicality" in ax.get_ylabel()
     points, x = ax.collections
-    expected = np.column_stack([found.objectives["proximity"], found.typicality])
+    expected = np.column_stack([found.objectives["distance"], found.typicality])
     assert np.array_equal(np.sort(points.get_offsets(), axis=0), expected)
     assert x.get_offsets().tolist() == [[0.0, 0.45]]
 
@@ -234,7 +243,7 @@ def test_axes_are_labelled_and_hold_what_they_should():
 
     ax = plotting.plot_history(with_history())
     assert ax.lines[0].get_ydata().tolist() == [0.0, 0.2, 0.495, 0.498, 0.5]
-    assert ax.lines[0].get_color() == style.METHOD_COLOURS["moc"]
+    assert ax.lines[0].get_color() == style.method_colour("moc")
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("generation", "hypervolume (more is better)")
 
 
@@ -284,7 +293,7 @@ def test_a_batch_makes_a_picture_of_frequencies():
         (lambda: plotting.plot_surface(explained()[1], explainer(), ("age", "age")), ParameterError, "twice"),
         (lambda: plotting.plot_surface(explained()[1], explainer(), "age"), ParameterError, "list or tuple"),
         (lambda: plotting.plot_surface(explained()[1], explainer(), ("age", "incom")), DataError, "mean 'income'"),
-        (lambda: plotting.plot_pareto(result(objectives={})), ParameterError, "'proximity'"),
+        (lambda: plotting.plot_pareto(result(objectives={})), ParameterError, "'distance'"),
         (lambda: plotting.plot_ice(tiny(), ARFExplainer(None)), NotFittedError, "not fitted"),
         (lambda: plotting.plot_ice(explainer(), explained()[1]), DataTypeError, "that `explain` returns"),
         (lambda: plotting.plot_importance(untold(), explainer()), DataError, "does not say what was asked for"),
@@ -320,3 +329,113 @@ def test_more_levels_than_ticks_leave_no_counterfactual_out():
 def test_methods_have_colours_of_their_own():
     assert set(style.METHOD_COLOURS) == {"arf", "mocarf", "moc", "mocctree", "nice", "whatif", "random"}
     assert len(set(style.METHOD_COLOURS.values())) == 7
+
+
+@pytest.mark.parametrize("picture", [*OF_A_RESULT, *WITH_EXPLAINER])
+def test_words_are_those_of_the_language_that_is_spoken(picture):
+    found, ours = explained()[1], explainer()
+    with speaking(PSEUDO):
+        if picture in WITH_EXPLAINER:
+            ax = WITH_EXPLAINER[picture](found, ours)
+        else:
+            ax = OF_A_RESULT[picture](with_history() if picture == "history" else found)
+        read = shown(ax)
+    levels = {str(level) for column in found.schema.columns for level in column.levels}
+    own = {"x", "good", "bad", "class", "P(good)", "arf", "moc", *map(str, found.schema.names), *levels}
+    own |= set(ours.background_.plausibility.name.split())
+    words = {word for text in read for word in re.findall(r"[A-Za-z_()']*[A-Za-z]{2,}[A-Za-z_()']*", text)}
+    assert {word for word in words if word not in own and word.strip("'()") not in own} == set()
+
+
+def recourse_of(by: Any, bins: Any = None):
+    """What recourse costs groups of hand-made results, some of them without any."""
+    results = [[result(), result().filter(max_distance=0.0), EMPTY["already"]()][i % 3] for i in range(40)]
+    return CounterfactualsBatch(tuple(results), tuple(range(40))).recourse(by, bins=bins)
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        "age",
+        pd.Series(np.arange(40) // 14, name="band"),
+        pd.Series([HOSTILE[i % len(HOSTILE)] for i in range(40)], name=HOSTILE[0]),
+        pd.Series([f"a group whose name is long, number {i % 25}" for i in range(40)]),
+    ],
+    ids=["one group", "three", "hostile", "many"],
+)
+def test_groups_are_legible(by):
+    made = recourse_of(by)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax = plotting.plot_recourse(made)
+        check_legible(ax)
+    info = recourse_info(made)
+    assert len(info.groups) == len(made)
+    for strip in info.strips:
+        for estimate in strip.estimates:
+            ends = [end for end in estimate[:3] if not np.isnan(end)]
+            assert all(0 <= strip.share(end) <= 1 for end in ends)
+
+
+def test_groups_are_in_the_language_that_is_spoken():
+    made = recourse_of(pd.Series(np.arange(40) // 14, name="ж"))
+    with speaking(PSEUDO):
+        assert not re.search("[A-Za-z]", " ".join(shown(plotting.plot_recourse(made))))
+    with pytest.raises(DataTypeError, match=r"batch\.recourse"):
+        plotting.plot_recourse("sex")
+
+
+def ways_of(n: int) -> CommonWays:
+    """Ways by hand: the first helps rows 0 to 17, the second 10 to 25, the third none of the rest and so on."""
+    schema = Schema.infer(
+        pd.DataFrame({"income": [1e3, 2.5e3, 4e4], "duration": [12, 24, 36], HOSTILE[0]: list("aba")})
+    )
+    sets = [
+        (Change(0, AT_LEAST, 4e4), Change(1, AT_MOST, 24.0)),
+        (Change(2, BECOMES, 0.0), Change(0, AT_LEAST, 2e4)),
+        (Change(1, AT_MOST, 12.0),),
+    ]
+    whom, newly = [range(18), range(10, 26), range(24, 26)], [18, 8, 0]
+    ways = [
+        Way(changes, tuple(rows), new, 40, np.full(len(rows), 0.5), np.full(len(rows), 0.1))
+        for changes, rows, new in zip(sets, whom, newly, strict=True)
+    ]
+    return CommonWays(schema, tuple(ways[:n]), tuple(range(40)), 0.05, 12)
+
+
+def test_common_ways_are_legible_and_true():
+    for n in (0, 1, 3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            check_legible(plotting.plot_common_ways(ways_of(n)))
+    info = common_ways_info(ways_of(3))
+    helped = ways_of(3).helped().to_numpy()
+    np.testing.assert_allclose(info.shares, helped.mean(axis=0))
+    so_far = np.logical_or.accumulate(helped, axis=1).mean(axis=0)
+    np.testing.assert_allclose(np.cumsum(info.new), so_far)
+    assert info.together == so_far[-1]
+    with speaking(PSEUDO):
+        told = " ".join(shown(plotting.plot_common_ways(ways_of(3))))
+    assert "helped" not in told
+    assert "together" not in told
+    with pytest.raises(DataTypeError, match="common_ways"):
+        plotting.plot_common_ways([])
+
+
+def test_the_table_of_changes_marks_consequences():
+    plain = result()
+    follows = np.zeros(plain.rows.shape, bool)
+    j = int(np.flatnonzero(plain.changed[0])[0])
+    follows[0, j] = True
+    texts = [line.texts for line in change_table_info(plain).features]
+    marked = change_table_info(replace(plain, consequence=follows))
+    changed = [
+        (text, line.texts[i])
+        for before, line in zip(texts, marked.features, strict=True)
+        for i, text in enumerate(before)
+        if text != line.texts[i]
+    ]
+    assert len(changed) == 1
+    assert changed[0][1] == f"({changed[0][0]})"
+    assert "(in brackets): follows from the other changes" in marked.below
+    assert not any("brackets" in line for line in change_table_info(plain).below)

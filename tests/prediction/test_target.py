@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from countarfactuals.counterfactuals.outcomes import text_of_target
 from countarfactuals.exceptions import TargetError
 from countarfactuals.prediction import Goal, Predictor, Target, make_predictor, resolve
 from countarfactuals.schema import Schema
@@ -33,8 +34,8 @@ INF = math.inf
 ABOVE_HALF = float(np.nextafter(0.5, 1))
 
 
-def interval(goal: Goal):
-    return goal.text, goal.column, goal.low, goal.high, goal.wins
+def interval(goal: Goal, predictor: Predictor):
+    return text_of_target(goal.target, predictor.score_columns), goal.column, goal.low, goal.high, goal.wins
 
 
 def at(*scores) -> np.ndarray:
@@ -65,13 +66,13 @@ def at(*scores) -> np.ndarray:
         (SCORES, Target("d", between=(1, 2)), ("score(d) from 1 to 2", 3, 1.0, 2.0, False)),
         (REGRESSION, (1, 2), ("prediction from 1 to 2", 0, 1.0, 2.0, False)),
         (REGRESSION, Target((1, 2)), ("prediction from 1 to 2", 0, 1.0, 2.0, False)),
-        (REGRESSION, Target(above=1234567.25), ("prediction at least 1234567.25", 0, 1234567.25, INF, False)),
+        (REGRESSION, Target(above=1234567.25), ("prediction at least 1,234,567.25", 0, 1234567.25, INF, False)),
         (REGRESSION, Target(below=np.float32(0.5)), ("prediction at most 0.5", 0, -INF, 0.5, False)),
         (REGRESSION, Target(between=(3, 3)), ("prediction from 3 to 3", 0, 3.0, 3.0, False)),
     ],
 )
 def test_the_interval_of_a_target(predictor, target, expected):
-    assert interval(resolve(target, predictor, np.zeros(predictor.n_scores))) == expected
+    assert interval(resolve(target, predictor, np.zeros(predictor.n_scores)), predictor) == expected
 
 
 @pytest.mark.parametrize("shape", [(1,), (1, 1)])
@@ -90,7 +91,7 @@ def test_labels_of_every_kind(labels):
     predictor = of(lambda frame: frame["a"], classes=labels)
     for k, label in enumerate(labels):
         goal = resolve(label, predictor, np.array([0.0]))
-        assert goal.text == f"class {label!r}"
+        assert text_of_target(goal.target, predictor.score_columns) == f"class {label!r}"
         assert goal.reached(at(0.1, 0.9)).tolist() == [k == 0, k == 1]
 
 
@@ -139,7 +140,7 @@ def test_distance_just_outside_is_positive():
 
 
 def test_a_winner_outside_its_range_is_not_there():
-    goal = Goal(Target("b"), "", 1, 0.6, 1.0, wins=True)
+    goal = Goal(Target("b"), 1, 0.6, 1.0, wins=True)
     assert goal.distance(at([0.2, 0.5], [0.9, 0.7], [0.1, 0.8])).tolist() == pytest.approx([0.1, 0.2, 0.0])
 
 
@@ -207,7 +208,6 @@ def test_ranges_are_keyword_only():
 @pytest.mark.parametrize(
     ("predictor", "target", "message"),
     [
-        (SHARES, None, "has 4 classes, so a target is needed: one of 'a', 'b', 'c', 'd'"),
         (REGRESSION, None, r"a target is needed: a range, such as \(low, high\), Target\(above=…\)"),
         (PROBABILITY, "goood", "no class 'goood'; its classes: 'bad', 'good'. Did you mean 'good'?"),
         (of(lambda f: f["a"], task="binary"), "1", r"no class '1'; its classes: 0, 1\. Did you mean 1 \(int\)\?"),
@@ -240,3 +240,124 @@ def test_distance_leaves_the_scores_alone():
     before = scores.copy()
     resolve("b", SHARES, scores).distance(scores)
     np.testing.assert_array_equal(scores, before)
+
+
+# Sets of classes
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "winners"),
+    [
+        (Target(any_of=["b", "d"]), "class 'b' or 'd'", (1, 3)),
+        (Target(none_of="a"), "any class but 'a'", (1, 2, 3)),
+        (Target(none_of=["a", "c"]), "any class but 'a' or 'c'", (1, 3)),
+        (None, "any class but 'c'", (0, 1, 3)),
+    ],
+)
+def test_several_classes(target, text, winners):
+    goal = resolve(target, SHARES, np.array([0.1, 0.2, 0.4, 0.3]))
+    assert text_of_target(goal.target, SHARES.score_columns) == text
+    assert goal.winners == winners
+    assert goal.column == max(winners, key=[0.1, 0.2, 0.4, 0.3].__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("predictor", "target", "plain"),
+    [
+        (SHARES, Target(any_of=["b"]), Target("b")),
+        (SHARES, Target(none_of=["a", "c", "d"]), Target("b")),
+        (PROBABILITY, Target(any_of="bad"), Target("bad")),
+        (PROBABILITY, Target(none_of="bad"), Target("good")),
+        (MARGIN, Target(none_of=["good"]), Target("bad")),
+    ],
+)
+def test_one_class_that_is_left_is_wanted_as_such(predictor, target, plain):
+    own = np.zeros(predictor.n_scores)
+    assert resolve(target, predictor, own) == resolve(plain, predictor, own)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, 0.1, 0.3, 1.0, -2.0]), min_size=4, max_size=4), min_size=1),
+    st.sets(st.sampled_from(LETTERS), min_size=1, max_size=3),
+)
+def test_several_classes_are_reached_where_one_is_predicted(rows, wanted):
+    scores = np.array(rows, dtype=np.float64)
+    every = [Target(any_of=wanted), Target(none_of=set(LETTERS) - wanted)]
+    goals = [resolve(target, SCORES, scores[:1]) for target in every]
+    predicted = np.isin(SCORES.labels(scores).astype(str), sorted(wanted))
+    inside = [LETTERS.index(label) for label in sorted(wanted)]
+    behind = np.delete(scores, inside, axis=1).max(axis=1) - scores[:, inside].max(axis=1)
+    for goal in goals:
+        distance = goal.distance(scores)
+        assert (goal.reached(scores) == predicted).all()
+        assert (distance[behind > 0] == behind[behind > 0]).all()
+        assert (distance >= 0).all()
+    assert goals[0].key() == goals[1].key()
+
+
+# Relative to the row
+
+
+@pytest.mark.parametrize(
+    ("predictor", "own", "target", "ends", "text"),
+    [
+        (REGRESSION, 200.0, Target(change="-10%"), (-INF, 180.0), "prediction at least 10 % less"),
+        (REGRESSION, -200.0, Target(change="-10 %"), (-INF, -220.0), "prediction at least 10 % less"),
+        (REGRESSION, 200.0, Target(change="+2.5%"), (205.0, INF), "prediction at least 2.5 % more"),
+        (REGRESSION, 200.0, Target(change=5), (205.0, INF), "prediction at least 5 more"),
+        (REGRESSION, 200.0, Target(change=(5, 8)), (205.0, 208.0), "prediction from 5 to 8 more"),
+        (REGRESSION, 200.0, Target(change=("-20%", "-10%")), (160.0, 180.0), "prediction from 10 % to 20 % less"),
+        (REGRESSION, 200.0, Target(change=(-5, 1000)), (195.0, 1200.0), "prediction changed by −5 to +1,000"),
+        (REGRESSION, 200.0, Target(change=(None, 5)), (-INF, 205.0), "prediction at most 5 more"),
+        (REGRESSION, 200.0, Target(change=(-5, None)), (195.0, INF), "prediction at most 5 less"),
+        (PROBABILITY, 0.5, Target(change=0.25), (0.75, 1.0), "P(good) at least 0.25 more"),
+        (PROBABILITY, 0.5, Target("good", change="-50%"), (0.0, 0.25), "P(good) at least 50 % less"),
+        (PROBABILITY, 0.75, Target("bad", change=0.25), (0.0, 0.5), "P(bad) at least 0.25 more"),
+        (MARGIN, 1.0, Target(change=1), (2.0, INF), "score(good) at least 1 more"),
+    ],
+)
+def test_a_change_of_the_own_score(predictor, own, target, ends, text):
+    goal = resolve(target, predictor, np.array([own]))
+    assert (goal.low, goal.high) == ends
+    assert text_of_target(goal.target, predictor.score_columns) == text
+    assert Target.from_dict(json.loads(json.dumps(goal.target.to_dict()))) == target
+
+
+def test_a_function_of_the_own_score():
+    double = resolve(Target(function=lambda own: (2 * own, None)), REGRESSION, np.array([3.0]))
+    assert double.target == Target(above=6)
+    surer = resolve(Target("bad", function=lambda own: (own + 0.25, 1)), PROBABILITY, np.array([0.75]))
+    assert (surer.target, surer.high) == (Target("bad", above=0.5, below=1), 0.5)
+    following = {"a": "b", "b": "c", "c": "d"}
+    assert resolve(Target(function=following.get), SHARES, np.array([0.1, 0.6, 0.2, 0.1])).target == Target("c")
+    either = resolve(Target(function=lambda label: Target(any_of=["b", label])), SHARES, np.array([0, 0, 0.9, 0.1]))
+    assert either.winners == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (lambda: Target(change=0), "asks for nothing"),
+        (lambda: Target(change="10"), "a number or a share such as '-10%'"),
+        (lambda: Target(change=(3, 1)), "low end is above its high end"),
+        (lambda: Target(change=(None, None)), "a pair has a low and a high end"),
+        (lambda: Target(change=5, above=3), "more than one range: 'above', 'change'"),
+        (lambda: Target("a", any_of=["b"]), "in more than one way: 'outcome', 'any_of'"),
+        (lambda: Target(any_of=["a", "b"], above=0.5), "A range is for the score of one class"),
+        (lambda: Target(any_of=[]), "`any_of` needs classes"),
+        (lambda: Target(function=3), "Pass a function"),
+        (lambda: Target(function=len).to_dict(), "can not be stored"),
+        (lambda: resolve(Target(any_of=LETTERS), SHARES, np.zeros(4)), "takes every class"),
+        (lambda: resolve(Target(none_of=LETTERS), SHARES, np.zeros(4)), "excludes every class"),
+        (lambda: resolve(Target(any_of=["a", "x"]), SHARES, np.zeros(4)), "no class 'x'"),
+        (lambda: resolve(Target(any_of=["a"]), REGRESSION, np.zeros(1)), "regression and has no class 'a'"),
+        (lambda: resolve(Target(change="5%"), REGRESSION, np.zeros(1)), "own score is 0"),
+        (lambda: resolve(Target(change=0.2), PROBABILITY, np.array([0.9])), "Ask for a smaller change"),
+        (lambda: resolve(Target(change=0.2), SHARES, np.zeros(4)), "Say which class the range is for"),
+        (lambda: resolve(Target(function=lambda own: own / 0), REGRESSION, np.ones(1)), "failed on 1.0 with Zero"),
+        (lambda: resolve(Target(function=lambda own: None), REGRESSION, np.ones(1)), "returned None"),
+    ],
+)
+def test_relative_and_several_that_can_not_be(target, message):
+    with pytest.raises(TargetError, match=message):
+        target()

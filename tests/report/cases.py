@@ -13,7 +13,7 @@ from countarfactuals import ARFExplainer, Constraints, Counterfactuals, Counterf
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.counterfactuals import Diagnosis
 
-from ..counterfactuals.examples import result
+from ..counterfactuals.examples import probabilities, result
 
 RUN = "window.hacked=(window.hacked||0)+1"
 HOSTILE = [
@@ -89,14 +89,14 @@ def hostile(**changes: Any) -> Counterfactuals:
     for j, name in enumerate(HOSTILE):  # not all cells change
         frame.loc[1 + j % 4, name] = name
     fields: dict[str, Any] = {
-        "target": HOSTILE[0],
+        "target": Target(HOSTILE[2]),
         "method": HOSTILE[1],
-        "score_names": (f"P({HOSTILE[2]})",),
+        "score_columns": probabilities(HOSTILE[2]),
         "x_label": HOSTILE[3],
         "labels": HOSTILE[:4],
-        "objectives": {"proximity": np.arange(4.0), HOSTILE[4]: np.arange(4.0)[::-1], HOSTILE[1]: np.ones(4)},
+        "objectives": {"distance": np.arange(4.0), HOSTILE[4]: np.arange(4.0)[::-1], HOSTILE[1]: np.ones(4)},
         "notes": (*HOSTILE, BROKEN),
-        "constraints": (*HOSTILE, BROKEN),
+        "constraints": Constraints(fixed=HOSTILE[:3], allowed={HOSTILE[3]: [HOSTILE[4]]}),
         "provenance": {
             "model": HOSTILE[5],
             "countarfactuals": HOSTILE[0],
@@ -121,7 +121,7 @@ def hostile_empty(status: str) -> Counterfactuals:
         target=made.target,
         method=made.method,
         status=status,
-        score_names=made.score_names,
+        score_columns=made.score_columns,
         x_scores=[0.3],
         x_label=made.x_label,
         objectives=tuple(made.objectives),

@@ -17,49 +17,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from countarfactuals import Counterfactuals, report
+from countarfactuals import Counterfactuals, CounterfactualsBatch, Target, report
 
-from ..counterfactuals.examples import result, wide
+from ..browser import WAIT, resize
+from ..counterfactuals.examples import probabilities, result, wide
 from .cases import HOSTILE_UNITS, OPTIONS, explained, hostile, hostile_batch, hostile_empty, pictured
-
-WAIT = 30  # seconds after which a browser that does not answer has failed
 
 webdriver: Any = pytest.importorskip(
     "selenium.webdriver", reason="tests in a browser need selenium: pip install selenium"
 )
-from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
-
-_RECORD = """
-window.violations = []; window.errors = []; window.hacked = 0;
-document.addEventListener("securitypolicyviolation", (e) => window.violations.push(e.violatedDirective));
-window.addEventListener("error", (e) => window.errors.push(e.message), true);
-"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")]
-    binary = next((path for path in found if path), None)
-    driver = shutil.which("chromedriver")
-    if binary is None or driver is None:
-        pytest.skip(
-            "no browser: install chromium and chromedriver, on Debian with `apt-get install chromium chromium-driver`"
-        )
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    browser = webdriver.Chrome(options=options, service=Service(executable_path=driver))
-    try:
-        browser.set_page_load_timeout(WAIT)
-        browser.set_script_timeout(WAIT)
-        browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _RECORD})
-        yield browser
-    finally:
-        browser.quit()
-
 
 Opened = Callable[..., Any]
 
@@ -69,7 +36,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
     """Opens the report of a result at a width; afterwards nothing may have gone wrong."""
 
     def open_page(made: Any, explainer: Any = None, width: int = 1200, **options: Any) -> Any:
-        _resize(browser, width)
+        resize(browser, width)
         path = report.write(made, tmp_path / "report.html", explainer, **{"pictures": False, **options})
         browser.get(path.as_uri())
         return browser
@@ -78,11 +45,6 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
     yield open_page
     _check_quiet(browser)
     browser.get("about:blank")
-
-
-def _resize(browser: Any, width: int) -> None:
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
 
 def _forget_logs(browser: Any) -> None:
@@ -151,7 +113,7 @@ def test_sliders_filter(opened: Opened, found: Counterfactuals) -> None:
     slide(browser, "changes", few)
     assert shown(browser) == np.flatnonzero(found.changed.sum(axis=1) <= few).tolist()
     browser.find_element("css selector", "#cf-controls button").send_keys(Keys.ENTER)
-    distance = found.objectives["proximity"]
+    distance = found.objectives["distance"]
     step = float(browser.find_element("id", "cf-distance").get_attribute("step"))
     limit = round(round(float(np.median(distance)) / step) * step, 12)
     slide(browser, "distance", limit)
@@ -165,7 +127,7 @@ def test_sorting_sorts(opened: Opened, found: Counterfactuals, by: str) -> None:
     browser = opened(found)
     keys = {
         "Typicality": found.typicality,
-        "Distance": found.objectives["proximity"],
+        "Distance": found.objectives["distance"],
         "Changes": found.changed.sum(axis=1),
         "P(good)": found.scores[:, 0],
         "#": np.arange(len(found)),
@@ -193,7 +155,7 @@ def test_sorting_and_sliders_go_together(opened: Opened, found: Counterfactuals)
 
 
 def test_missing_and_infinite_numbers(opened: Opened) -> None:
-    made = result(objectives={"proximity": np.array([np.inf, 1.0, np.nan, 0.0])}, typicality=[0.5, np.nan, 0.2, 0.9])
+    made = result(objectives={"distance": np.array([np.inf, 1.0, np.nan, 0.0])}, typicality=[0.5, np.nan, 0.2, 0.9])
     browser = opened(made)
     assert shown(browser) == [0, 1, 2, 3]
     head(browser, "Distance").click()
@@ -240,6 +202,18 @@ def test_a_batch_fits_the_width_of_a_page(opened: Opened) -> None:
     browser = opened(explained()[2])
     region = browser.find_element("css selector", "#rows-table").find_element("xpath", "..")
     assert browser.execute_script("return arguments[0].scrollWidth <= arguments[0].clientWidth", region)
+
+
+def test_every_column_of_a_batch_is_in_sight(opened: Opened) -> None:
+    words: Any = {"x_label": "not creditworthy", "labels": ["creditworthy"] * 4, "target": Target("creditworthy")}
+    made = result(**words, score_columns=probabilities("creditworthy"), typicality=[0.01] * 4)
+    batch = CounterfactualsBatch((made.select(1), made), ("applicant 2041-17", "applicant 2041-18"))
+    browser = opened(batch, units={"amount": "€"})
+    table = browser.find_element("css selector", "#rows-table")
+    last = table.find_elements("css selector", "thead th")[-1]
+    assert last.text == "Typicality"
+    inside = "const [a, b] = arguments; return a.getBoundingClientRect().right <= b.getBoundingClientRect().right + 1"
+    assert browser.execute_script(inside, last, table.find_element("xpath", ".."))
 
 
 def test_on_a_phone_long_names_break_at_underscores(opened: Opened) -> None:
@@ -350,7 +324,7 @@ def test_the_page_never_scrolls_sideways(opened: Opened, case: str) -> None:
     }
     browser = opened(cases[case](), width=1200, pictures=case == "real")
     for width in (1200, 390, 320):
-        _resize(browser, width)
+        resize(browser, width)
         inner = browser.execute_script("return document.documentElement.clientWidth")
         assert width - 20 < inner <= width  # a scroll bar may stand beside it
         assert browser.execute_script("return document.documentElement.scrollWidth") == inner
@@ -361,7 +335,7 @@ def test_pictures_are_shown(browser: Any, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib")
     path = tmp_path / "report.html"
     path.write_text(pictured(), encoding="utf-8")
-    _resize(browser, 1200)
+    resize(browser, 1200)
     _forget_logs(browser)
     browser.get(path.as_uri())
     # a busy machine may still be decoding them
@@ -469,7 +443,7 @@ def test_pictures_are_smaller_in_print(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(pictured(), encoding="utf-8")
     browser.get(path.as_uri())
-    _resize(browser, 800)
+    resize(browser, 800)
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         heights = browser.execute_script("return Array.from(document.images).map((one) => one.clientHeight)")

@@ -9,6 +9,7 @@ import re
 import sys
 from collections import Counter
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,16 @@ import pandas as pd
 import pytest
 
 from countarfactuals import Counterfactuals, CounterfactualsBatch, report
+from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Diagnosis
-from countarfactuals.counterfactuals.vocabulary import TEXT, words_of
 from countarfactuals.exceptions import DataTypeError, ParameterError, StorageError
-from countarfactuals.report.page import data_block
-from countarfactuals.report.table import number_slider
+from countarfactuals.language import speaking
+from countarfactuals.language.vocabulary import TEXT, words_of
+from countarfactuals.prediction import Target
+from countarfactuals.report.page import cost_filter, part
 
-from ..counterfactuals.examples import result, wide
+from ..counterfactuals.examples import REGRESSION, probabilities, result, wide
+from ..pseudo import PSEUDO
 from .cases import HOSTILE, HOSTILE_UNITS, OPTIONS, explained, hostile, hostile_batch, hostile_empty, pictured
 
 VOID = {"meta", "link", "img", "input", "br", "wbr"}
@@ -89,24 +93,24 @@ class Page(HTMLParser):
 
 
 def regression() -> Counterfactuals:
-    scores = {"score_names": ("prediction",), "x_scores": [180000.0], "scores": np.arange(4.0)[:, None] * 1e5 + 2e5}
-    return result(**scores, labels=list(np.arange(4.0) * 1e5 + 2e5), x_label=180000.0, target="prediction at least 2e5")
+    scores = {"score_columns": REGRESSION, "x_scores": [180000.0], "scores": np.arange(4.0)[:, None] * 1e5 + 2e5}
+    return result(**scores, labels=list(np.arange(4.0) * 1e5 + 2e5), x_label=180000.0, target=Target(above=2e5))
 
 
 def multiclass(n_classes: int) -> Counterfactuals:
-    names = tuple(f"P({c})" for c in "abcdef"[:n_classes])
+    names = "abcdef"[:n_classes]
     scores = np.tile(np.linspace(0.1, 0.7, n_classes), (4, 1))
-    return result(score_names=names, x_scores=scores[0], scores=scores, labels=["b"] * 4, x_label="a")
+    return result(score_columns=probabilities(*names), x_scores=scores[0], scores=scores, labels=["b"] * 4, x_label="a")
 
 
 def empty(status: str, **known: Any) -> Counterfactuals:
     made = result()
-    fields = {"target": made.target, "method": "arf", "status": status, "score_names": made.score_names}
+    fields = {"target": made.target, "method": "arf", "status": status, "score_columns": made.score_columns}
     return Counterfactuals.empty(made.schema, made.x, **fields, x_scores=[0.3], x_label="bad", **known)
 
 
 def unread() -> Counterfactuals:
-    return Counterfactuals.empty(result().schema, None, target="", method="arf", status="error", error="Not a row.")
+    return Counterfactuals.empty(result().schema, None, target=None, method="arf", status="error", error="Not a row.")
 
 
 CASES = {
@@ -120,9 +124,9 @@ CASES = {
     "none": lambda: empty("none", diagnosis=Diagnosis(20, 20, lifting={"fixed: age": 3})),
     "error": lambda: empty("error", error="The model fell."),
     "unread": unread,
-    "filtered": lambda: result().filter(max_proximity=0.0),
+    "filtered": lambda: result().filter(max_distance=0.0),
     "no numbers known": lambda: result(typicality=[np.nan] * 4, x_typicality=np.nan, provenance={}, objectives={}),
-    "infinite": lambda: result(objectives={"proximity": np.array([np.inf, 1.0, np.nan, 0.0])}),
+    "infinite": lambda: result(objectives={"distance": np.array([np.inf, 1.0, np.nan, 0.0])}),
     "real": lambda: explained()[1],
     "hostile": hostile,
     "hostile none": lambda: hostile_empty("none"),
@@ -204,18 +208,22 @@ def test_the_policy_names_style_and_script_by_their_hashes() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_data_can_not_leave_its_block(text: str) -> None:
-    block = data_block("t", {"a": [text, 1.5, None]})
+    block = part("data_block", "t", {"a": [text, 1.5, None]})
     inner = block.removeprefix('<script type="application/json" data-for="t">').removesuffix("</script>")
     assert not set("<>&\u2028\u2029") & set(inner)
     assert json.loads(inner) == {"a": [text, 1.5, None]}
 
 
 def test_what_the_page_says() -> None:
-    made = result(constraints=("'age' does not change.",), notes=("Mind this.",))
-    page = Page(report.to_html(made, title="My title", units={"amount": "€"}, rows="applicants", k=2, pictures=False))
+    made = result(constraints=Constraints(fixed=["age"]), notes=("Mind this.",))
+    page = Page(
+        report.to_html(
+            made, title="My title", units={"amount": "€"}, rows="applicants", k=2, prefer="distance", pictures=False
+        )
+    )
     said = page.text("main")
     assert page.text("title") == page.text("h1") == "My title"
-    assert "The prediction is bad (P(good) = 0.31). Wanted is: class 'good'. 4 counterfactuals were found." in said
+    assert "The prediction is bad (P(good) = 0.31). Wanted is: class 'good'; 4 counterfactuals were found." in said
     assert "If amount had been €3,200.25 instead of €5,000.50 and grade high instead of middle, the prediction" in said
     assert "20 % of real applicants are less typical than this." in said
     assert "Mind this." in said
@@ -234,7 +242,7 @@ def test_how_it_was_made() -> None:
     assert f"Spent{one.provenance['evaluations']} evaluations" in said
     assert "Trees of the forest10" in said
     assert f"Rows of data{len(explainer.background_.matrix)}" in said
-    assert "min_plausibility0.0" in said
+    assert "min_typicality0.0" in said
     assert "There were none: every feature was free to change." in said
 
 
@@ -254,11 +262,11 @@ def test_what_the_caller_knows_of_model_and_data_is_told(tmp_path: Path) -> None
 
 def test_a_selection_is_not_taken_for_all_that_was_found() -> None:
     said = Page(report.to_html(result().select(2), pictures=False)).text("main")
-    assert "4 counterfactuals were found; 2 of 4 shown." in said
+    assert "4 counterfactuals were found, 2 of 4 shown." in said
     assert "2 counterfactuals were found" not in said
 
 
-@pytest.mark.parametrize("target", ["class 'bad'", "P(bad) from 0.7 to 1"])
+@pytest.mark.parametrize("target", [Target("bad"), Target("bad", probability=(0.7, 1))])
 def test_the_wanted_classs_score_is_shown(target: str) -> None:
     scores = {"x_scores": [0.95], "scores": [[0.3], [0.2], [0.1], [0.05]], "labels": ["bad"] * 4, "x_label": "good"}
     made = result(target=target, **scores)
@@ -271,7 +279,7 @@ def test_the_wanted_classs_score_is_shown(target: str) -> None:
 
 
 def test_constraints_have_units_and_separators() -> None:
-    made = result(constraints=("If 'amount' changes, it becomes at most 45000.", "'age' can only increase."))
+    made = result(constraints=Constraints(ranges={"amount": (None, 45000)}, direction={"age": "increase"}))
     said = Page(report.to_html(made, units={"amount": "€"}, pictures=False)).text("main")
     assert "If amount changes, it becomes at most €45,000." in said
     assert "age can only increase." in said
@@ -303,9 +311,9 @@ def test_the_table_of_all_counterfactuals() -> None:
 
 def test_only_a_front_is_said_to_be_one() -> None:
     said = "None is beaten by another"
-    front = result(objectives={"proximity": np.arange(4.0), "sparsity": -np.arange(4.0)})
+    front = result(objectives={"distance": np.arange(4.0), "n_changed": -np.arange(4.0)})
     assert said in report.to_html(front, pictures=False)
-    beaten = replace(front, objectives={"proximity": np.arange(4.0), "sparsity": np.arange(4.0)})
+    beaten = replace(front, objectives={"distance": np.arange(4.0), "n_changed": np.arange(4.0)})
     assert said not in report.to_html(beaten, pictures=False)
     assert said in report.to_html(explained()[1], pictures=False)
 
@@ -321,7 +329,7 @@ def test_privacy_is_mentioned_where_a_real_row_is_shown() -> None:
     "values", [[0.1, 0.35], [3.0, 3.0], [1e-9, 5e-9], [2e7, 9e9], [np.nan, 1.0], [np.inf, 1.0, 2.0]]
 )
 def test_a_slider_reaches_all_its_values_in_whole_steps(values: list[float]) -> None:
-    slider = number_slider("d", "Distance", np.array(values))
+    slider = cost_filter("d", "Distance at most {limit}", np.array(values))
     known = np.array(values)[np.isfinite(values)]
     assert slider.low <= known.min()
     assert slider.high >= known.max()
@@ -380,8 +388,8 @@ def test_an_unusual_best_is_marked_and_told_in_the_lead() -> None:
         "1 of 4 shown",
         "1 of 4 shown, unusual",
     ]
-    assert rows["b"][-1] == "50 %"  # not the unusual one that `select(1)` would take
-    assert mixed.select(1).typicality[0] < 0.05
+    assert rows["b"][-1] == "50 %"  # not an unusual one
+    assert mixed.select(1).typicality[0] == 0.5
     usual = report.to_html(CounterfactualsBatch((result(),), (0,)), pictures=False)
     assert "only an unusual" not in Page(usual).text("p")
     unknown = report.to_html(CounterfactualsBatch((result(typicality=[np.nan] * 4),), (0,)), pictures=False)
@@ -404,18 +412,18 @@ def test_rows_that_need_nothing_are_folded() -> None:
 def test_predictions_before_and_after() -> None:
     html = report.to_html(CounterfactualsBatch((result(), empty("none"), unread()), (0, 1, 2)), pictures=False)
     rows = cells_of(html, 'id="rows-table"')
-    assert [row[3:5] for row in rows] == [["bad → good", "0.31 → 0.60"], ["bad", "0.30"], ["–", "–"]]
+    assert [row[3:5] for row in rows] == [["bad → good", "0.31 → 0.90"], ["bad", "0.30"], ["–", "–"]]
     assert "P(good)" in html
     options: dict[str, Any] = {"outcome": "price", "units": {"price": "€"}}
     html = report.to_html(CounterfactualsBatch((regression(),), (0,)), pictures=False, **options)
-    assert cells_of(html, 'id="rows-table"')[0][3] == "€180,000 → €200,000"
-    assert "Wanted is: price at least €2e5." in Page(html).text("main")
+    assert cells_of(html, 'id="rows-table"')[0][3] == "€180,000 → €500,000"
+    assert "Wanted is: price at least €200,000." in Page(html).text("main")
 
 
 def test_rows_that_want_different_classes_name_their_scores() -> None:
-    bad = result(target="class 'bad'", labels=["bad"] * 4, x_label="good", scores=[[0.2]] * 4, x_scores=[0.9])
+    bad = result(target=Target("bad"), labels=["bad"] * 4, x_label="good", scores=[[0.2]] * 4, x_scores=[0.9])
     html = report.to_html(CounterfactualsBatch((result(), bad), (0, 1)), pictures=False)
-    assert [row[4] for row in cells_of(html, 'id="rows-table"')] == ["P(good): 0.31 → 0.60", "P(bad): 0.10 → 0.80"]
+    assert [row[4] for row in cells_of(html, 'id="rows-table"')] == ["P(good): 0.31 → 0.90", "P(bad): 0.10 → 0.80"]
     assert "Wanted is: class 'good' or class 'bad'." in Page(html).text("main")
 
 
@@ -530,3 +538,54 @@ def test_errors(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="can not be written"):
         report.write(result(), folder, pictures=False)
     assert list(tmp_path.iterdir()) == [folder]
+
+
+# Words in another language
+
+
+@pytest.mark.parametrize("case", ["found", "one", "five classes", "none", "already", "unread", "batch", "mixed batch"])
+def test_headings_labels_and_captions_are_in_the_language_that_is_spoken(case: str) -> None:
+    mixed = CounterfactualsBatch((result(), empty("none"), empty("already")), (0, 1, 2), (3,))
+    made = mixed if case == "mixed batch" else CASES[case]()
+    with speaking(PSEUDO):
+        html = report.to_html(made, pictures=case in ("found", "mixed batch"), rows=("жж", "жжж"))
+    assert '<html lang="xx">' in html
+    own = {"#", *(f"P({label})" for label in ("good", *"abcdef"))}
+    for tag in ("h1", "h2", "caption", "legend", "label", "summary", "figcaption", "thead", "button"):
+        for inside in re.findall(rf"<{tag}\b[^>]*>(.*?)</{tag}>", html, re.DOTALL):
+            texts = [unescape(text).strip() for text in re.sub("<wbr>", "", inside).replace("<", ">").split(">")[::2]]
+            assert [text for text in texts if re.search("[A-Za-z]", text) and text not in own] == [], tag
+    limits = html[html.index('<h2 id="limits">') :].split("</section>")[0]
+    assert not re.search("[A-Za-z]", re.sub("<[^>]+>|&#x27;", "", limits))
+    for name in ("aria-label", "data-shown"):
+        for text in re.findall(rf' {name}="([^"]*)"', html):
+            assert not re.search("[A-Za-z]", re.sub(r"\{\w+\}", "", text)), text
+
+
+# Groups
+
+
+def test_groups_have_a_section_with_figures_comparisons_and_a_picture() -> None:
+    batch = CounterfactualsBatch(tuple(result() for _ in range(24)), tuple(range(24)))
+    sexes = pd.Series(["<f>", "m"] * 12, name="sex & more")
+    html = report.to_html(batch, by=["grade", batch.recourse(sexes)], pictures=True, rows="applicants")
+    for heading in ("Cost of recourse by grade", "Cost of recourse by sex &amp; more"):
+        assert f">{heading}</h2>" in html
+    assert html.count("In brackets are 95 % intervals") == 2
+    assert "<f>" not in html
+    section = html[html.index("Cost of recourse by sex") :].split("</section>")[0]
+    assert "&lt;f&gt;: No clear difference to other applicants: already fine" in section
+    assert html.count("What recourse costs by ") == 4  # a caption, and a label for those who do not see it
+    assert "Mean change, where it changes" in html
+    with pytest.raises(ParameterError, match="compares groups"):
+        report.to_html(result(), by="grade")
+
+
+def test_groups_are_in_the_language_that_is_spoken() -> None:
+    batch = CounterfactualsBatch((*[result()] * 12, *[empty("none")] * 12), tuple(range(24)))
+    with speaking(PSEUDO):
+        html = report.to_html(
+            batch, by=[batch.recourse(pd.Series([1, 2] * 12, name="ж"))], rows=("жж", "жжж"), pictures=False
+        )
+    section = html[html.index('<h2 id="groups-1">') :].split("</section>")[0]
+    assert not re.search("[A-Za-z]", re.sub("<[^>]+>|&#x27;|&lt;", "", section))

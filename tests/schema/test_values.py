@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 from countarfactuals.exceptions import DataError, ParameterError
 from countarfactuals.schema import Column, Kind, Schema, described
 from countarfactuals.schema.column import decimals_of
-from countarfactuals.schema.values import Occurrence, learned
+from countarfactuals.schema.occurrence import Occurrence, learned
 
 RNG = np.random.default_rng(0)
 N = 600

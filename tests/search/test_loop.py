@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import moocore
 import numpy as np
@@ -67,7 +67,19 @@ def search(
 ) -> Evolution:
     rng = np.random.default_rng(seed)
     settings: dict = {"n_generations": 15, "n_population": n, "feature_distance": absolute, **options}
-    return evolve(rng.random((n, p)), evaluate, unit_cube_variation(p), rng=rng, **settings)
+    return run(rng.random((n, p)), evaluate, unit_cube_variation(p), rng=rng, **settings)
+
+
+def run(initial: np.ndarray, evaluate: Callable[[np.ndarray], np.ndarray], vary: Callable, **settings) -> Evolution:
+    """The evolution by a function instead of a coroutine."""
+
+    def answered(rows: np.ndarray) -> Generator[None, None, np.ndarray]:
+        return evaluate(rows)
+        yield
+
+    with pytest.raises(StopIteration) as end:
+        next(evolve(initial, answered, vary, **settings))
+    return end.value.value
 
 
 def hypervolumes(result: Evolution) -> np.ndarray:
@@ -174,7 +186,7 @@ def test_a_small_space_is_searched_once_and_the_search_ends() -> None:
     rng = np.random.default_rng(3)
     x = np.zeros(3)
     initial = np.concatenate([np.eye(3), np.eye(3), x[None], -x[None]])  # with copies, x, and x written with −0
-    result = evolve(
+    result = run(
         initial,
         evaluate,
         few_levels,
@@ -194,7 +206,7 @@ def test_a_small_space_is_searched_once_and_the_search_ends() -> None:
 def test_rows_with_missing_cells_are_told_apart() -> None:
     initial = np.array([[NAN, 1.0], [NAN, 1.0], [NAN, NAN], [0.0, 1.0], [-0.0, 1.0]])
     initial[1, 0] = -np.float64(NAN)  # another NaN is the same row
-    result = evolve(
+    result = run(
         initial,
         lambda rows: np.isnan(rows) * 1.0,
         lambda parents, rng: parents,
@@ -265,7 +277,7 @@ def test_odd_populations_get_pairs() -> None:
         return rng.random(parents.shape)
 
     rng = np.random.default_rng(0)
-    result = evolve(rng.random((5, 2)), zdt1, vary, n_generations=3, n_population=5, feature_distance=absolute, rng=rng)
+    result = run(rng.random((5, 2)), zdt1, vary, n_generations=3, n_population=5, feature_distance=absolute, rng=rng)
     assert seen == [10, 10, 10]
     assert np.bincount(result.generation).tolist() == [5, 5, 5, 5]
 
@@ -291,7 +303,7 @@ def test_inputs_are_not_changed() -> None:
     initial, x, reference = rng.random((6, 3)), rng.random((1, 3)), np.ones(3)
     for array in (initial, x, reference):
         array.flags.writeable = False
-    result = evolve(
+    result = run(
         initial,
         zdt1,
         unit_cube_variation(3),
@@ -332,7 +344,7 @@ def test_counterfactuals_of_a_mixed_table() -> None:
 
     rng = np.random.default_rng(1)
     initial = vary(np.repeat(x[None], 20, axis=0), rng)
-    result = evolve(
+    result = run(
         initial,
         evaluate,
         vary,

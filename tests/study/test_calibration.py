@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from countarfactuals.study.calibration import binned, calibration, claims
-from countarfactuals.study.report_claims import claim_sentences
-from countarfactuals.study.study import _together
-from tests.study.test_aggregate import make_candidates
+from countarfactuals.study.run import _together
+from countarfactuals.study.tables import binned, calibration, claims
+from countarfactuals.study.telling import claim_sentences
+from tests.study.test_tables import make_candidates
 
 REAL = {"one": np.random.default_rng(5).normal(-1.0, 1.0, 37), "two": np.linspace(-4.0, 0.0, 11)}
 
@@ -65,7 +65,7 @@ def test_without_claims_there_is_nothing_to_tell(candidates: pd.DataFrame) -> No
     known = claims(candidates, REAL)
     assert len(known) == len(calibration(known)) == 0
     pytest.importorskip("matplotlib")
-    from countarfactuals.study.figures.calibration import draw_calibration
+    from countarfactuals.study.figures.line_panels import draw_calibration
 
     assert draw_calibration(known) is None
 
@@ -73,7 +73,7 @@ def test_without_claims_there_is_nothing_to_tell(candidates: pd.DataFrame) -> No
 def test_only_claims_of_our_methods_are_drawn() -> None:
     pytest.importorskip("matplotlib")
     from countarfactuals.plotting.style import method_colour
-    from countarfactuals.study.figures.calibration import draw_calibration
+    from countarfactuals.study.figures.line_panels import draw_calibration
 
     known = claims(make_claims(), REAL).sort_values("dataset", kind="stable")
     assert draw_calibration(known[known["method"] == "moc"]) is None
@@ -99,7 +99,7 @@ def test_only_claims_of_our_methods_are_drawn() -> None:
 
 def test_titles_stay_inside_the_figure_and_do_not_touch() -> None:
     pytest.importorskip("matplotlib")
-    from countarfactuals.study.figures.calibration import draw_calibration
+    from countarfactuals.study.figures.line_panels import draw_calibration
 
     known = pd.DataFrame({"claimed": [0.95, 0.9], "true": [0.05, 0.1], "method": ["arf", "mocarf"]})
     figure = draw_calibration(pd.concat([known.assign(dataset=f"pawelczyk_{k}") for k in range(3)]))

@@ -11,11 +11,12 @@ from scipy.integrate import trapezoid
 
 pytest.importorskip("matplotlib")
 
-from countarfactuals.study.figures.attainment import draw_attainment
+from countarfactuals.explainers import methods
 from countarfactuals.study.figures.boxes import box_values, draw_boxes
 from countarfactuals.study.figures.correlations import draw_correlations, reflected_density
-from countarfactuals.study.surfaces import Surface, median_surface, share_attained
-from tests.study.test_aggregate import keys_of, make_candidates
+from countarfactuals.study.figures.line_panels import draw_attainment
+from countarfactuals.study.trade_off import Surface, median_surface, share_attained
+from tests.study.test_tables import keys_of, make_candidates
 
 
 def attained(first: np.ndarray, second: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -56,7 +57,7 @@ def test_reflected_density_integrates_to_one() -> None:
 def test_boxes_show_rows_or_instances() -> None:
     candidates = make_candidates()
     instances = keys_of(candidates).assign(hypervolume=1.0)
-    rows = box_values(candidates, instances, "proximity")
+    rows = box_values(candidates, instances, "closeness")
     assert len(rows) == candidates["nondominated"].sum()
     np.testing.assert_allclose(rows["value"], 1 - candidates.loc[candidates["nondominated"], "distance"])
     assert len(box_values(candidates, instances, "hypervolume")) == len(instances)
@@ -142,9 +143,8 @@ def test_hypervolumes_of_many_decades_have_a_log_axis() -> None:
 def test_pair_plots_have_labels_that_do_not_touch_and_no_colours_of_methods() -> None:
     from matplotlib.colors import to_hex
 
-    from countarfactuals.plotting.style import METHOD_COLOURS
-    from countarfactuals.study.cases import Case
     from countarfactuals.study.figures.pairs import draw_pairs
+    from countarfactuals.study.sets import Case
 
     rng = np.random.default_rng(1)
     low, high = [-4.2, 0, -3, -6, -0.1, -40, 0, -4.2, -9], [3.2, 5, 4, 4, 0.1, 60, 900, 3.2, 1]
@@ -165,4 +165,4 @@ def test_pair_plots_have_labels_that_do_not_touch_and_no_colours_of_methods() ->
     assert all(left[1] < right[0] for left, right in pairwise(ends))
     used = {to_hex(c).upper() for ax in figure.axes for dots in ax.collections for c in dots.get_facecolor()}
     assert len(used) == 3
-    assert not used & set(METHOD_COLOURS.values())
+    assert not used & {method.colour for method in methods().values()}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from countarfactuals.study.hypotheses import compare
+from countarfactuals.study.findings import compare
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -60,10 +60,10 @@ def test_published_candidates_lead_to_the_published_hypervolumes(published: Publ
 @needs_folder
 def test_published_headlines(published: Published) -> None:
     table = published.summary.set_index(["dataset", "method"])
-    for pair, (log_density, proximity, number, seconds) in HEADLINES.items():
+    for pair, (log_density, closeness, number, seconds) in HEADLINES.items():
         line = table.loc[pair]
         assert line["log_density"] + LOG_WEIGHT.get(pair[0], 0.0) == pytest.approx(log_density, abs=0.06)
-        assert line["proximity"] == pytest.approx(proximity, abs=6e-4)
+        assert line["closeness"] == pytest.approx(closeness, abs=6e-4)
         assert line["n_nondominated"] == number
         assert line["seconds"] == pytest.approx(seconds, abs=0.5)
     best = published.summary.groupby("dataset")["plausible_hypervolume"].max()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from countarfactuals.datasets.paper import PAPER_SETS
 from countarfactuals.exceptions import StorageError
 from countarfactuals.files import unfinished_beside
+from countarfactuals.study.design import METHODS
+from countarfactuals.study.measures import KEYS
+from countarfactuals.study.mending import mend
 from countarfactuals.study.store import (
     Store,
     finished_folder,
@@ -101,7 +106,7 @@ def test_a_study_killed_at_its_very_start_can_begin_again(tmp_path: Path, resume
     put(tmp_path, ".design.json.123.unfinished")
     store = Store(tmp_path)
     store.begin({"seed": 1}, resume=resume)
-    store.sweep()
+    store.sweep(PAPER_SETS, METHODS)
     assert files(tmp_path) == {"design.json"}
 
 
@@ -149,12 +154,12 @@ def test_sweep_removes_only_what_is_unfinished(tmp_path: Path) -> None:
     links = {unfinished("findings.csv"): "summary.csv", unfinished("data/bn_10"): "notes"}
     for link, target in links.items():
         (tmp_path / link).symlink_to(tmp_path / target)
-    Store(tmp_path).sweep()
+    Store(tmp_path).sweep(PAPER_SETS, METHODS)
     assert files(tmp_path) >= set(others)
     assert not files(tmp_path) & set(ours)
     assert not (tmp_path / unfinished("data/bn_5")).exists()
     assert all((tmp_path / link).is_symlink() for link in links)
-    Store(tmp_path / "absent").sweep()
+    Store(tmp_path / "absent").sweep(PAPER_SETS, METHODS)
 
 
 def test_environments_are_kept_the_first_one_first(tmp_path: Path) -> None:
@@ -172,3 +177,42 @@ def test_csv_gives_every_bit_back(tmp_path: Path) -> None:
     values = np.random.default_rng(1).normal(size=500) * 10.0 ** np.random.default_rng(2).integers(-300, 300, 500)
     write_csv(tmp_path / "t.csv", pd.DataFrame({"a": values}))
     assert [float(line) for line in (tmp_path / "t.csv").read_text().split()[1:]] == values.tolist()
+
+
+def test_flipped_bits_of_tables_are_found(tmp_path: Path) -> None:
+    """Every bit that changes a cell, or what is known of the table, is told; the others change nothing."""
+    path, damaged = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"number": rng.normal(size=40), "count": range(40), "name": ["α", None] * 20})
+    write_parquet(path, frame, {"seconds": 1.5})
+    content = path.read_bytes()
+    refused = harmless = 0
+    for place in rng.choice(8 * len(content), 400, replace=False).tolist():
+        changed = bytearray(content)
+        changed[place // 8] ^= 1 << (place % 8)
+        damaged.write_bytes(changed)
+        try:
+            pd.testing.assert_frame_equal(read_parquet(damaged), read_parquet(path))
+            assert read_meta(damaged) == {"seconds": 1.5}
+        except StorageError as error:
+            refused += "b.parquet" in str(error)
+        else:
+            harmless += 1
+    assert refused + harmless == 400
+    assert refused > 200
+
+
+def test_what_is_damaged_is_named_and_goes(tmp_path: Path) -> None:
+    store, keys = Store(tmp_path), [("set", "arf", k) for k in (1, 2, 3)]
+    for key in keys:
+        frame = pd.DataFrame([dict(zip(KEYS, key, strict=True))])
+        write_parquet(store.explanation(*key), frame, dict(zip(KEYS, key, strict=True)))
+    write_json(store.fit_record("set", "arf"), {"seconds": 1.0})
+    assert list(mend(store, ["set"], keys)) == []
+    shutil.copyfile(store.explanation(*keys[0]), store.explanation(*keys[1]))  # whole, and of another instance
+    store.explanation(*keys[2]).write_bytes(store.explanation(*keys[2]).read_bytes()[:-9])
+    store.fit_record("set", "arf").write_text("{")
+    damaged = [store.fit_record("set", "arf"), *(store.explanation(*key) for key in keys[1:])]
+    assert list(mend(store, ["set"], keys)) == damaged
+    assert [path.exists() for path in damaged] == [False] * 3
+    assert store.explanation(*keys[0]).exists()

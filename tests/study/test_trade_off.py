@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from countarfactuals.study import sentences
+from countarfactuals.study import telling
+from countarfactuals.study.findings import Scale
 from countarfactuals.study.trade_off import trade_off
-from countarfactuals.study.verdicts import Scale
 
 N_FEATURES = {"wide": 9, "flat": 2}
 
@@ -66,27 +66,27 @@ def test_an_even_number_of_instances_of_which_half_have_none() -> None:
 
 def test_sentences_follow_from_the_numbers() -> None:
     table = trade_off(*make(), N_FEATURES)
-    assert "ARF is ahead on wide, level on flat." in sentences.sparse(table)
+    assert "ARF is ahead on wide, level on flat." in telling.sparse(table)
     worse = table.assign(log_density_within=table["log_density_within"].where(table["method"] != "arf", -50.0))
-    assert "ARF is behind on wide and flat." in sentences.sparse(worse)
-    dear = sentences.dearer(table, "n_changed", "Changes", "changes more features", Scale(significant=2))
+    assert "ARF is behind on wide and flat." in telling.sparse(worse)
+    dear = telling.dearer(table, "n_changed", Scale(significant=2))
     assert dear == (
         "Changes: in the median over all non-dominated counterfactuals, ARF changes more features than each of MOC and "
         "NICE nowhere."
     )
     table.loc[(table["dataset"] == "wide") & (table["method"] == "arf"), "n_changed"] = 4.5
-    dear = sentences.dearer(table, "n_changed", "Changes", "changes more features", Scale(significant=2))
+    dear = telling.dearer(table, "n_changed", Scale(significant=2))
     assert "on wide (4.5, the others at most 4)." in dear
     alone = table[table["method"] == "arf"]
-    assert sentences.sparse(alone) == sentences.attained(alone.iloc[:0]) == ""
-    assert "MOCARF" not in sentences.attained(table)
+    assert telling.sparse(alone) == telling.attained(alone.iloc[:0]) == ""
+    assert "MOCARF" not in telling.attained(table)
 
 
 @pytest.mark.parametrize(("spent", "expected"), [(83, "ARF asked 83 times"), (100, "")])
 def test_evaluations_that_were_left(spent: int, expected: str) -> None:
     instances = pd.DataFrame({"method": ["arf", "moc", "nice"], "n_evaluated": [spent, 100, 4]})
-    told = sentences.evaluations(instances, 100, "default")
+    told = telling.evaluations(instances, 100, "default")
     assert expected in told
     assert bool(told) == bool(expected)
     assert "NICE" not in told
-    assert "stops when" not in sentences.evaluations(instances, 100, "paper")
+    assert "stops when" not in telling.evaluations(instances, 100, "paper")

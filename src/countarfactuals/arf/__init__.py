@@ -5,7 +5,7 @@
 `AdversarialRandomForest` is the estimator; `MISSING` is the condition that a cell is empty.
 """
 
+from countarfactuals.arf.conditions import MISSING
 from countarfactuals.arf.estimator import AdversarialRandomForest
-from countarfactuals.arf.given import MISSING
 
 __all__ = ["MISSING", "AdversarialRandomForest"]

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from countarfactuals._kernels import kernel
 from countarfactuals.arf.forest import Growth, Layout, Members, code_columns, grow_forest
 from countarfactuals.arf.random import next_below
 
@@ -90,7 +90,7 @@ def _seed(rng: np.random.Generator) -> np.uint64:
     return rng.integers(0, 2**64, dtype=np.uint64)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _resample_within_leaves(
     codes: np.ndarray, members: Members, leaf_start: np.ndarray, seed: np.uint64, synthetic: np.ndarray
 ) -> None:

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from countarfactuals._kernels import compiled, inner, kernel
 from countarfactuals.arf.truncnorm import log_mass_, ndtr_, ndtri_, quick_ndtr_, quick_ndtri_, truncated_ppf_
 
 FARTHEST = 8.0
@@ -82,7 +83,7 @@ def first_numbers(copula: Copula, n: int) -> Copula:
     return copula._replace(correlation=np.ascontiguousarray(copula.correlation[:, :n, :n]))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _cut_parameters(low, high, mu, sigma, leaves, cut, cut_low, cut_factor):  # type: ignore[no-untyped-def]
     """What the scores of numbers between bounds need besides μ and σ."""
     for e in range(len(cut)):
@@ -99,7 +100,7 @@ def _cut_parameters(low, high, mu, sigma, leaves, cut, cut_low, cut_factor):  # 
             cut_factor[e] = -1.0 / mass if mirrored else 1.0 / mass
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _slow_score(x, low, high, mu, sigma):  # type: ignore[no-untyped-def]
     alpha, beta, t = (low - mu) / sigma, (high - mu) / sigma, (x - mu) / sigma
     log_all = log_mass_(alpha, beta)
@@ -109,7 +110,7 @@ def _slow_score(x, low, high, mu, sigma):  # type: ignore[no-untyped-def]
     return ndtri_(below) if below < 0.5 else -ndtri_(math.exp(min(log_mass_(t, beta) - log_all, 0.0)))
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def fill_scores(copula, mu, inverse, low, high, x, i, leaf, z):  # type: ignore[no-untyped-def]
     """The normal scores of the i-th row of `x` in a leaf: first as between open bounds, then the others again."""
     cut, cut_low, cut_factor = copula.cut, copula.cut_low, copula.cut_factor
@@ -129,7 +130,7 @@ def fill_scores(copula, mu, inverse, low, high, x, i, leaf, z):  # type: ignore[
         z[k] = min(max(z[k], -FARTHEST), FARTHEST)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def score_in(leaves, x, leaf, k):  # type: ignore[no-untyped-def]
     """The normal score of x, a value of number k, in a leaf."""
     copula, mu, sigma = leaves.copula, leaves.mu[leaf, k], leaves.sigma[leaf, k]
@@ -147,7 +148,7 @@ def score_in(leaves, x, leaf, k):  # type: ignore[no-untyped-def]
     return min(max(z, -FARTHEST), FARTHEST)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def value_of_score(leaves, z, leaf, k):  # type: ignore[no-untyped-def]
     """The inverse of `score_in`."""
     a, b, mu, sigma = leaves.low[leaf, k], leaves.high[leaf, k], leaves.mu[leaf, k], leaves.sigma[leaf, k]
@@ -158,7 +159,7 @@ def value_of_score(leaves, z, leaf, k):  # type: ignore[no-untyped-def]
     return truncated_ppf_(ndtr_(z), a, b, mu, sigma)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def factorise(matrix, n):  # type: ignore[no-untyped-def]
     """Replace the lower triangle of the first n rows by the Cholesky factor; returns the least pivot."""
     least = math.inf
@@ -177,7 +178,7 @@ def factorise(matrix, n):  # type: ignore[no-untyped-def]
     return least
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def invert(correlation, excess, log_scale):  # type: ignore[no-untyped-def]
     """R⁻¹ − I and −½ log|R| of every region."""
     n_regions, q = correlation.shape[0], correlation.shape[1]
@@ -204,7 +205,7 @@ def invert(correlation, excess, log_scale):  # type: ignore[no-untyped-def]
                 excess[r, a, b] = excess[r, b, a] = total - 1.0 if a == b else total
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@compiled(no_cpython_wrapper=True, fastmath={"reassoc", "contract"})
 def _half_form(excess, r, z):  # type: ignore[no-untyped-def]
     """½ zᵀ E z, by the lower triangle."""
     total, q = 0.0, len(z)
@@ -226,13 +227,13 @@ class Workspace(NamedTuple):
     matrix: np.ndarray  # (q, q)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def workspace(q):  # type: ignore[no-untyped-def]
     """Room for q numbers."""
     return Workspace(np.zeros(q), np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q), np.empty((q, q)))
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def log_copula_all(copula, mu, inverse, low, high, point, i, leaf, work):  # type: ignore[no-untyped-def]
     """Log c(z) of a row that asks for every number."""
     z, r = work.z, np.uint64(copula.region[leaf])
@@ -240,7 +241,7 @@ def log_copula_all(copula, mu, inverse, low, high, point, i, leaf, work):  # typ
     return copula.log_scale[r] - _half_form(copula.excess, r, z)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def log_copula_some(copula, mu, inverse, low, high, point, is_asked, i, leaf, work):  # type: ignore[no-untyped-def]
     """Log c(z_S) of a row that asks for some numbers."""
     z, asked, left, vector, matrix = work.z, work.first, work.second, work.vector, work.matrix

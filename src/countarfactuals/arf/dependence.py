@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from numba import njit
 
+from countarfactuals._kernels import inner, kernel
+from countarfactuals.arf.atoms import without_atoms
 from countarfactuals.arf.copula import Copula, factorise, fill_scores, no_copula, with_precisions, with_scores
 from countarfactuals.arf.forest import Forest, Members
 from countarfactuals.arf.leaves import LeafTable
-from countarfactuals.arf.values import without_atoms
 
 _FEWEST_ROWS, _ROWS_PER_COLUMN = 30, 1
 _MOST_CELLS = 6_000_000  # of all regions: 48 MB for R and as many for what follows from it
@@ -64,33 +64,50 @@ def pool_scores(
     forest: Forest, members: Members, matrix: np.ndarray, table: LeafTable, n_jobs: int | None = None
 ) -> Pool:
     """Sums of the rows' scores by region."""
-    q, n = table.mu.shape[1], matrix.shape[0]
+    columns = np.ascontiguousarray(without_atoms(matrix, table.values)[:, table.number_of >= 0])
+    pool, scored = empty_pool(forest, members.stop - members.start, table)
+    add_scores(pool, scored, forest, members, columns, not np.isnan(columns).any(), n_jobs)
+    return pool
+
+
+def empty_pool(forest: Forest, n_rows: np.ndarray, table: LeafTable) -> tuple[Pool, LeafTable]:
+    """Sums over no rows yet, of leaves with so many rows, and the table by which rows are scored."""
+    q, n = table.mu.shape[1], int(n_rows.sum()) // forest.n_trees
     bound = forest.n_trees * n * q * q / _MOST_CELLS
     least = max(_FEWEST_ROWS, _ROWS_PER_COLUMN * q, math.ceil(bound))
     region = np.empty(forest.n_leaves, np.int32)
     if forest.n_trees * q * q > _MOST_CELLS:
         region[:], n_regions = 0, 1
     else:
-        n_regions = int(_group_leaves(forest, members.stop - members.start, least, region))
-    columns = np.ascontiguousarray(without_atoms(matrix, table.values)[:, table.number_of >= 0])
-    is_complete = not np.isnan(columns).any()
+        n_regions = int(_group_leaves(forest, n_rows, least, region))
     copula = no_copula()._replace(region=region, correlation=np.eye(q)[None])
     scored = table._replace(copula=with_scores(copula, table.low, table.high, table.mu, table.sigma))
-    pool = Pool(scored.copula, *(np.zeros((n_regions, q, q)) for _ in range(3)))
+    return Pool(scored.copula, *(np.zeros((n_regions, q, q)) for _ in range(3))), scored
+
+
+def add_scores(
+    pool: Pool,
+    scored: LeafTable,
+    forest: Forest,
+    members: Members,
+    columns: np.ndarray,
+    is_complete: bool,
+    n_jobs: int | None = None,
+) -> None:
+    """Add rows to the sums; `columns` are their numbers without atoms, `is_complete` if no row of any lacks one."""
 
     def add_some(trees: np.ndarray) -> None:
         for tree in trees:
             _add_scores(forest, members, columns, scored, pool, is_complete, tree)
 
     # regions belong to one tree, so that threads do not meet; a single region is filled by one thread
-    n_parts = 1 if n_regions == 1 else min(forest.n_trees, 4 * effective_n_jobs(n_jobs))
+    n_parts = 1 if len(pool.products) == 1 else min(forest.n_trees, 4 * effective_n_jobs(n_jobs))
     Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(add_some)(part) for part in np.array_split(np.arange(forest.n_trees), n_parts)
     )
-    return pool
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _group_leaves(forest, n_rows, least, region):  # type: ignore[no-untyped-def]
     """Number the regions of all leaves; those of a tree follow each other. Returns how many there are.
 
@@ -135,7 +152,7 @@ def _group_leaves(forest, n_rows, least, region):  # type: ignore[no-untyped-def
     return n_regions
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_scores(forest, members, columns, leaves, pool, is_complete, tree):  # type: ignore[no-untyped-def]
     q = columns.shape[1]
     mu, inverse, low, high, copula = leaves.mu, leaves.inverse, leaves.low, leaves.high, leaves.copula
@@ -166,7 +183,7 @@ def _add_scores(forest, members, columns, leaves, pool, is_complete, tree):  # t
                 pool.squares[r, a, :] = pool.products[r, a, a]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _correlate(pool, strength, shared, correlation):  # type: ignore[no-untyped-def]
     """R of every region: its own correlations and the common ones, weakened until they fit together."""
     n_regions, q = correlation.shape[0], correlation.shape[1]
@@ -191,7 +208,7 @@ def _correlate(pool, strength, shared, correlation):  # type: ignore[no-untyped-
                         correlation[r, a, b] *= _WEAKER
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _correlations(products, squares):  # type: ignore[no-untyped-def]
     """Σ z_j z_k / √(Σ z_j² Σ z_k²), 0 where a column has no spread."""
     q = len(products)

@@ -6,11 +6,14 @@ A thin shell: it checks parameters, translates frames and conditions, and delega
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from numbers import Integral
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import numpy as np
@@ -18,37 +21,45 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from countarfactuals.arf.adversarial import Settings, train
-from countarfactuals.arf.archive import pack, unpack
-from countarfactuals.arf.density import log_density
+from countarfactuals.arf.archive import faults_named, pack, read_archive, unpack, write_archive
+from countarfactuals.arf.conditions import merge, parse_given
 from countarfactuals.arf.dependence import Dependence, fit_dependence, pool_scores
 from countarfactuals.arf.evidence import FREE, POINT, PRESENT, Evidence
 from countarfactuals.arf.expectation import expect_levels, expect_number
 from countarfactuals.arf.forest import Forest, Layout, with_columns
-from countarfactuals.arf.given import merge, parse_given
-from countarfactuals.arf.leaf_fit import fit_leaves
-from countarfactuals.arf.leaf_size import choose_leaf_size
+from countarfactuals.arf.grown_on_parts import MOST_PARTS, choose, deal, fit_parts
+from countarfactuals.arf.leaf_fit import LeafOptions, fit_leaves
 from countarfactuals.arf.leaves import LeafTable
-from countarfactuals.arf.options import as_dependence, column_names, leaf_options, n_features_tried, n_rows_drawn
+from countarfactuals.arf.merge import join_forests, join_tables
+from countarfactuals.arf.options import (
+    as_dependence,
+    column_names,
+    leaf_options,
+    n_features_tried,
+    n_rows_drawn,
+    n_rows_held,
+)
 from countarfactuals.arf.sampling import draw_rows, narrow, round_inside
-from countarfactuals.arf.storage import read_archive, write_archive
-from countarfactuals.arf.walk import LeafWeights, leaf_weights
+from countarfactuals.arf.tree_walk import LeafWeights, leaf_weights, log_density
 from countarfactuals.exceptions import (
     DataError,
     DensityWarning,
     EvidenceError,
     NotFittedError,
     ParameterError,
-    StorageError,
     listed,
 )
 from countarfactuals.parameters import RandomState, as_generator, check_choice, check_float, check_int, check_n_jobs
 from countarfactuals.schema import Column, Kind, Schema
+from countarfactuals.schema.clock import times
+from countarfactuals.schema.pieces import as_pieces
+from countarfactuals.schema.sketches import infer_sketched, sketch
 
 _FORMAT, _VERSION = "countarfactuals.AdversarialRandomForest", 1
 _HIGH_ACCURACY = 0.6
 _CONDITIONS_AT_ONCE = 512
 _LARGEST_NUMBER = 1e150
-_PILOT_SEED = 0  # of the choice of the dependence alone, which leaves what the forest draws as it was
+_UNSEEN = -1.0  # the code of a level that the training data has not
 
 
 class AdversarialRandomForest(BaseEstimator):
@@ -98,6 +109,9 @@ class AdversarialRandomForest(BaseEstimator):
     values : "auto", None or a dict
         Whether to look for repeated values, grids and hard edges of numbers, which are then drawn and judged as such.
         A dict says by column which values there are, see `Schema.infer`; the other columns are looked at.
+    rows_in_memory : int or None
+        Rows that are held in memory at a time, of data that is read in pieces (see `fit`). Data of no more rows is
+        fitted as a frame is. None is as many as make 20 million cells, 160 MB.
     n_jobs : int or None
         Threads. The result does not depend on it.
     random_state : int, Generator, SeedSequence, RandomState or None
@@ -152,6 +166,7 @@ class AdversarialRandomForest(BaseEstimator):
         alpha: float | str = "auto",
         dependence: str | tuple[float, float] | None = "auto",
         values: str | Mapping[Any, Any] | None = "auto",
+        rows_in_memory: int | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: bool = False,
@@ -172,6 +187,7 @@ class AdversarialRandomForest(BaseEstimator):
         self.alpha = alpha
         self.dependence = dependence
         self.values = values
+        self.rows_in_memory = rows_in_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -179,47 +195,113 @@ class AdversarialRandomForest(BaseEstimator):
     # Training
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Train on a frame; `y` is ignored and there for scikit-learn's conventions."""
-        schema = Schema.infer(X, values=self.values)
-        return self.fit_encoded(schema, schema.encode(X))
+        """Train on a frame, or on data in pieces; `y` is ignored and there for scikit-learn's conventions.
+
+        A `pyarrow.dataset.Dataset`, the path of a Parquet file or folder, a Dask or a Spark frame may be larger than
+        memory: what `rows_in_memory` does not hold is read in pieces, see `grown_on_parts`.
+        """
+        pieces = as_pieces(X)
+        if pieces is None:
+            schema = Schema.infer(X, values=self.values)
+            return self.fit_encoded(schema, schema.encode(X))
+        found = sketch(pieces.read(), self._rows_held)
+        schema = infer_sketched(found, values=self.values)
+        if found.is_whole:
+            return self.fit_encoded(schema, schema.encode(found.sample))
+        return self.fit_batches(schema, lambda: map(schema.encode, pieces.read()), found.n_rows)
 
     def fit_encoded(self, schema: Schema, matrix: np.ndarray, *, quiet: bool = False) -> Self:
         """Train on a matrix in the codes of a schema, for those who have it already; `quiet` warns of nothing."""
-        options = leaf_options(self.family, self.leaf_fit, self.finite_bounds, self.epsilon, self.alpha)
         check_n_jobs(self.n_jobs)
-        n = len(matrix)
-        if n < 2:
-            raise DataError(f"A density needs at least 2 rows, got {n}. Pass more data.")
+        if len(matrix) < 2:
+            raise DataError(f"A density needs at least 2 rows, got {len(matrix)}. Pass more data.")
+        self._checked(schema, matrix)
+        layout, rng, grown_on = Layout.of(schema), as_generator(self.random_state), self._columns_to_split(schema)
+        settings, options = self._settings(schema, grown_on, len(matrix)), self._leaf_options()
+        seen, seen_layout = matrix[:, grown_on], layout.some(grown_on)
+        dependence, auto_size = as_dependence(self.dependence, options), self.min_samples_leaf == "auto"
+        size, dependence = choose(seen, seen_layout, settings, dependence, rng, self.n_jobs, auto_size=auto_size)
+        training = train(seen, seen_layout, settings._replace(min_real=size), rng, self.n_jobs, self._report)
+        forest = with_columns(training.growth.forest, grown_on)
+        leaves = fit_leaves(forest, training.growth.members, matrix, layout, options, self.n_jobs)
+        if isinstance(dependence, Dependence):
+            pool = pool_scores(forest, training.growth.members, matrix, leaves, self.n_jobs)
+            leaves = fit_dependence(pool, leaves, dependence)
+        self._set_fitted(schema, forest, leaves, training.accuracies, size, dependence)
+        if not quiet:
+            self._warn_if_distinguishable()
+        return self
+
+    def fit_batches(self, schema: Schema, batches: Callable[[], Iterator[np.ndarray]], n_rows: int) -> Self:
+        """Train on matrices in the codes of a schema that `batches` yields, anew each time and in the same order."""
+        check_n_jobs(self.n_jobs)
+        layout, rng, grown_on = Layout.of(schema), as_generator(self.random_state), self._columns_to_split(schema)
+        settings, options = self._settings(schema, grown_on, n_rows), self._leaf_options()
+        most_rows = self._rows_held(len(schema.columns))
+        n_parts = min(MOST_PARTS, settings.n_trees, math.ceil(n_rows / most_rows))
+        with TemporaryDirectory(prefix="countarfactuals-") as folder:
+            seed = int(rng.integers(2**63)) if n_parts > 1 else 0
+            checked = (self._checked(schema, matrix) for matrix in batches())
+            dealt = deal(checked, n_rows, len(schema.columns), n_parts, most_rows, seed, Path(folder))
+            grown = fit_parts(
+                dealt,
+                batches,
+                layout,
+                grown_on,
+                settings,
+                options,
+                as_dependence(self.dependence, options),
+                rng,
+                self.n_jobs,
+                self._report,
+                auto_size=self.min_samples_leaf == "auto",
+            )
+        self._set_fitted(schema, *grown)
+        self._warn_if_distinguishable()
+        return self
+
+    def merge(self, others: Self | Sequence[Self]) -> Self:
+        """One forest of this one's trees and those of others, fitted to data with the same columns.
+
+        Its density is the mean of theirs, each weighed by its number of trees. This forest stays as it is.
+
+        >>> from countarfactuals.datasets import load_loan
+        >>> X = load_loan().X
+        >>> schema = Schema.infer(X)
+        >>> halves = [schema.encode(X.iloc[:1000]), schema.encode(X.iloc[1000:])]
+        >>> forests = [AdversarialRandomForest(n_estimators=5).fit_encoded(schema, half) for half in halves]
+        >>> forests[0].merge(forests[1]).n_estimators
+        10
+        """
+        forests = [self, *([others] if isinstance(others, AdversarialRandomForest) else others)]
+        for forest in forests:
+            _check_mergeable(self, forest)
+        n_trees = [forest.forest_.n_trees for forest in forests]
+        merged = type(self)(**self.get_params() | {"n_estimators": sum(n_trees)})
+        merged._set_fitted(
+            self.schema_,
+            join_forests([forest.forest_ for forest in forests]),
+            join_tables([forest.leaves_ for forest in forests], n_trees),
+            self.accuracies_,
+            self.min_samples_leaf_,
+            next((forest.dependence_ for forest in forests if forest.dependence_ is not None), None),
+        )
+        return merged
+
+    def _checked(self, schema: Schema, matrix: np.ndarray) -> np.ndarray:
         too_large = np.flatnonzero((np.abs(matrix) > _LARGEST_NUMBER).any(axis=0))
         if len(too_large):
             raise DataError(
                 f"Column(s) {listed(schema.names[j] for j in too_large)} hold numbers beyond ±{_LARGEST_NUMBER:g}, "
                 "whose squares no float holds. Rescale them."
             )
-        layout = Layout.of(schema)
-        rng = as_generator(self.random_state)
-        grown_on = self._columns_to_split(schema)
-        seen, seen_layout, settings = matrix[:, grown_on], layout.some(grown_on), self._settings(schema, grown_on, n)
-        dependence = as_dependence(self.dependence, options)
-        auto_size, auto_dependence = self.min_samples_leaf == "auto", dependence == "auto"
-        if auto_size or auto_dependence:
-            size = None if auto_size else settings.min_real
-            pilot_rng = rng.spawn(1)[0] if auto_size else np.random.default_rng(_PILOT_SEED)
-            choice = choose_leaf_size(
-                seen, seen_layout, settings, pilot_rng, self.n_jobs, size=size, dependent=dependence is not None
-            )
-            settings = settings._replace(min_real=choice.size)
-            dependence = choice.dependence if auto_dependence else dependence
-        training = train(seen, seen_layout, settings, rng, self.n_jobs, self._report)
-        forest = with_columns(training.growth.forest, grown_on)
-        leaves = fit_leaves(forest, training.growth.members, matrix, layout, options, self.n_jobs)
-        if isinstance(dependence, Dependence):
-            pool = pool_scores(forest, training.growth.members, matrix, leaves, self.n_jobs)
-            leaves = fit_dependence(pool, leaves, dependence)
-        self._set_fitted(schema, forest, leaves, training.accuracies, settings.min_real, dependence)
-        if not quiet:
-            self._warn_if_distinguishable()
-        return self
+        return matrix
+
+    def _leaf_options(self) -> LeafOptions:
+        return leaf_options(self.family, self.leaf_fit, self.finite_bounds, self.epsilon, self.alpha)
+
+    def _rows_held(self, n_columns: int) -> int:
+        return n_rows_held(self.rows_in_memory, n_columns)
 
     def _columns_to_split(self, schema: Schema) -> np.ndarray:
         left_out = [schema.index(name) for name in column_names("never_split", self.never_split)]
@@ -291,9 +373,7 @@ class AdversarialRandomForest(BaseEstimator):
         """
         schema, forest, leaves = self._fitted()
         matrix = schema.encode(X, subset=True)
-        present = np.zeros(len(schema.columns), np.bool_)
-        present[list(schema.present(X))] = True
-        rows = Evidence.points(matrix, present & (leaves.missing_of >= 0))
+        rows = self._points(X, matrix)
         if given is None:
             return log_density(forest, leaves, rows, self.n_jobs)
         evidence = parse_given(given, schema, leaves.missing_of >= 0)
@@ -306,9 +386,42 @@ class AdversarialRandomForest(BaseEstimator):
         joint = log_density(forest, leaves, merged, self.n_jobs)
         return np.where(contradicted, -np.inf, joint - log_total)
 
+    def _points(self, X: Any, matrix: np.ndarray) -> Evidence:
+        """What the rows of a frame say; columns that it lacks say nothing."""
+        schema, _, leaves = self._fitted()
+        present = np.zeros(len(schema.columns), np.bool_)
+        present[list(schema.present(X))] = True
+        return Evidence.points(matrix, present & (leaves.missing_of >= 0))
+
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log density of the rows."""
-        return float(np.mean(self.score_samples(X)))
+        """Mean log density of the rows.
+
+        Levels that the training data has not are summed out, with a warning: the folds of a cross-validation may lack
+        a rare one, and every candidate is judged alike.
+        """
+        schema, forest, leaves = self._fitted()
+        matrix = schema.encode(X, subset=True, unseen=_UNSEEN)
+        is_unseen = (matrix == _UNSEEN) & ~np.array([column.is_number for column in schema.columns])
+        rows = self._points(X, np.where(is_unseen, np.nan, matrix))
+        rows.kind[is_unseen] = PRESENT
+        if is_unseen.any():
+            lacking = listed(schema.names[j] for j in np.flatnonzero(is_unseen.any(axis=0)))
+            warnings.warn(
+                f"{int(is_unseen.any(axis=1).sum())} of {len(matrix)} rows have a level of {lacking} that the training "
+                "data has not; it is summed out.",
+                DensityWarning,
+                stacklevel=2,
+            )
+        return float(np.mean(log_density(forest, leaves, rows, self.n_jobs)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "density_estimator"
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:  # of scikit-learn before 1.6
+        return {"allow_nan": True, "X_types": ["2darray", "categorical", "string"]}
 
     def log_probability(self, given: Any) -> Any:
         """Log probability of a condition, or log density of its point parts; −∞ for what no leaf allows.
@@ -323,11 +436,17 @@ class AdversarialRandomForest(BaseEstimator):
     # Drawing
 
     def sample(self, n_samples: int = 1, given: Any = None, random_state: RandomState = None) -> Any:
-        """Draw `n_samples` rows for each condition, condition by condition, as a frame like the training frame."""
+        """Draw `n_samples` rows for each condition, condition by condition, as a frame like the training frame.
+
+        Of several conditions those that are impossible give rows of gaps, with a warning; a single one is an error.
+        """
         schema, _, leaves = self._fitted()
         check_int("n_samples", n_samples, 1)
         evidence = parse_given(given, schema, leaves.missing_of >= 0)
-        return schema.decode(self._draw(evidence, n_samples, random_state))
+        possible = self._possible(evidence)
+        rows = np.full((len(evidence.kind), n_samples, len(schema.columns)), np.nan)
+        rows[possible] = self._draw(evidence.rows(possible), n_samples, random_state).reshape(-1, *rows.shape[1:])
+        return schema.decode(rows.reshape(-1, rows.shape[2]))
 
     def impute(
         self, X: Any, n_imputations: int = 1, *, method: str = "sample", random_state: RandomState = None
@@ -409,19 +528,22 @@ class AdversarialRandomForest(BaseEstimator):
         """Means of numbers and probabilities of levels given each condition, one row per condition.
 
         The columns are named `age` for a number and `housing=own` for a level. Without `columns`, those that no
-        condition fixes to a value.
+        condition fixes to a value. Impossible conditions among several give gaps, with a warning.
         """
         schema, _, leaves = self._fitted()
         evidence = parse_given(given, schema, leaves.missing_of >= 0)
+        possible = self._possible(evidence)
         if columns is None:
             chosen = np.flatnonzero((evidence.kind != POINT).any(axis=0)).tolist()
         else:
             chosen = [schema.index(name) for name in ([columns] if isinstance(columns, str) else columns)]
         result: dict[Any, np.ndarray] = {}
         for j in chosen:
-            column, expected = schema.columns[j], self._expected(evidence, j)
+            column, found = schema.columns[j], self._expected(evidence.rows(possible), j)
+            expected = np.full((len(possible), *found.shape[1:]), np.nan)
+            expected[possible] = found
             if column.is_number:
-                result[column.name] = expected
+                result[column.name] = times(expected, column.clock).to_numpy() if column.clock else expected
             else:
                 result |= {f"{column.name}={level}": expected[:, k] for k, level in enumerate(column.levels)}
         return pd.DataFrame(result, index=range(len(evidence.kind)))
@@ -454,20 +576,16 @@ class AdversarialRandomForest(BaseEstimator):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a forest that `save` wrote; its densities are identical to the last bit."""
         meta, arrays = read_archive(path, _FORMAT, _VERSION)
-        try:
+        with faults_named(path):
             parameters = meta["parameters"]
             names = {name: _as_names(parameters[name]) for name in ("always_split", "never_split")}
             independent = {"dependence": None, "values": None}  # of files of version 0.1
             estimator = cls(**independent | parameters | names)
             schema = Schema.from_dict(meta["schema"])
-            forest, leaves = unpack(meta, arrays, len(schema.columns))
+            forest, leaves = unpack(meta, arrays, schema)
             estimator._set_fitted(
                 schema, forest, leaves, meta["accuracies"], int(meta["min_samples_leaf"]), meta.get("dependence")
             )
-        except (KeyError, TypeError, ValueError) as error:
-            raise StorageError(
-                f"{os.fspath(path)!r} lacks or garbles a part: {error}. Save the forest again."
-            ) from error
         return estimator
 
     # Checks
@@ -484,6 +602,24 @@ class AdversarialRandomForest(BaseEstimator):
         weights = leaf_weights(forest, leaves, evidence)
         self._refuse_impossible(evidence, weights.log_total)
         return weights
+
+    def _possible(self, evidence: Evidence) -> np.ndarray:
+        """Which conditions are possible; a warning tells of the others, and an error if there is nothing else."""
+        _, forest, leaves = self._fitted()
+        if len(evidence.kind) == 1:  # refused where it is used, if it must be
+            return np.ones(1, np.bool_)
+        log_total = log_density(forest, leaves, evidence, self.n_jobs)
+        possible = log_total > -np.inf
+        if not possible.any():
+            self._refuse_impossible(evidence, log_total)
+        if not possible.all():
+            warnings.warn(
+                f"{int((~possible).sum())} of {len(possible)} conditions have probability 0, such as number "
+                f"{int(np.argmin(possible))} (counted from 0): their rows are gaps.",
+                DensityWarning,
+                stacklevel=3,
+            )
+        return possible
 
     def _log_total(self, evidence: Evidence) -> np.ndarray:
         _, forest, leaves = self._fitted()
@@ -507,6 +643,23 @@ class AdversarialRandomForest(BaseEstimator):
         raise EvidenceError(
             f"{which}has probability 0: no leaf allows what it says of {listed(clash)} {together}. Widen or drop one "
             "of these conditions, or fit with alpha > 0 and finite_bounds=None."
+        )
+
+
+def _check_mergeable(one: AdversarialRandomForest, other: Any) -> None:
+    """Refuse to join a forest with what is no fitted forest of the same columns."""
+    if not isinstance(other, AdversarialRandomForest):
+        raise ParameterError(f"merge takes fitted forests, got {type(other).__name__}.")
+    (own, _, _), (its, _, _) = one._fitted(), other._fitted()
+    if list(own.names) != list(its.names):
+        raise DataError(
+            f"The other forest has the columns {listed(its.names)}, this one {listed(own.names)}. Forests can be "
+            "merged that were fitted with one schema, see `fit_encoded`."
+        )
+    if differing := [a.name for a, b in zip(own.columns, its.columns, strict=True) if a != b]:
+        raise DataError(
+            f"The other forest has other kinds, levels, decimals or values in {listed(differing)}. Forests can be "
+            "merged that were fitted with one schema: pass the same one to `fit_encoded` of both."
         )
 
 

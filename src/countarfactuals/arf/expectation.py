@@ -14,15 +14,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from countarfactuals._kernels import inner, kernel
+from countarfactuals.arf.atoms import atom_of
 from countarfactuals.arf.copula import FARTHEST, score_in, value_of_score
 from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT
 from countarfactuals.arf.joint import INTERVAL, condition, pass_on, pieces, restrict
+from countarfactuals.arf.leaf_weights import log_alternative
 from countarfactuals.arf.leaves import log_level, reaches
 from countarfactuals.arf.truncnorm import log_interval_mass_, truncated_mean_, truncated_ppf_
-from countarfactuals.arf.values import atom_of
-from countarfactuals.arf.weigh import log_alternative
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(16)
 _HERMITE_NODES, _HERMITE_WEIGHTS = _NODES, _WEIGHTS / _WEIGHTS.sum()
@@ -30,7 +30,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _LEGENDRE_NODES, _LEGENDRE_WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _weight(leaves, evidence, weights, i, k, j):  # type: ignore[no-untyped-def]
     """Weight of a leaf for the values of column j: that of the condition times the share present if j is free."""
     weight = math.exp(weights.log_weight[k] - weights.log_total[i])
@@ -39,7 +39,7 @@ def _weight(leaves, evidence, weights, i, k, j):  # type: ignore[no-untyped-def]
     return weight
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def expect_number(forest, leaves, evidence, weights, j):  # type: ignore[no-untyped-def]
     """Mean of number j given each condition."""
     means = np.empty(len(evidence.kind))
@@ -59,7 +59,7 @@ def expect_number(forest, leaves, evidence, weights, j):  # type: ignore[no-unty
     return means
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _leaf_mean(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped-def]
     q = leaves.number_of[j]
     low, high, mu, sigma = leaves.low[leaf, q], leaves.high[leaf, q], leaves.mu[leaf, q], leaves.sigma[leaf, q]
@@ -83,7 +83,7 @@ def _leaf_mean(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped
     return total / mass
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _with_atoms(forest, leaves, j, leaf, mean):  # type: ignore[no-untyped-def]
     """The mean of a number in a leaf, from that of its continuous part."""
     place, values = leaves.atoms_of[j], leaves.values
@@ -96,7 +96,7 @@ def _with_atoms(forest, leaves, j, leaf, mean):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _mean_with_atoms(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped-def]
     """The mean of a number with atoms in an independent leaf, given its own intervals or alternatives."""
     q, place, values = leaves.number_of[j], leaves.atoms_of[j], leaves.values
@@ -121,7 +121,7 @@ def _mean_with_atoms(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-u
     return total / mass
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _joint_mean(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untyped-def]
     """The mean of number j in a leaf, given what is asked of the other numbers."""
     q, n = leaves.mu.shape[1], 0
@@ -153,7 +153,7 @@ def _joint_mean(forest, leaves, evidence, i, j, leaf):  # type: ignore[no-untype
     return _with_atoms(forest, leaves, j, leaf, inner)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _mean_of_score(leaves, leaf, k, mean, variance):  # type: ignore[no-untyped-def]
     """The mean of the value whose score is normal: closed between open bounds, else Gauss and Hermite's quadrature."""
     low, high, mu, sigma = leaves.low[leaf, k], leaves.high[leaf, k], leaves.mu[leaf, k], leaves.sigma[leaf, k]
@@ -164,7 +164,7 @@ def _mean_of_score(leaves, leaf, k, mean, variance):  # type: ignore[no-untyped-
     return _sum_over_nodes(leaves, leaf, k, mean, math.sqrt(variance))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_over_nodes(leaves, leaf, k, mean, sd):  # type: ignore[no-untyped-def]
     total = 0.0
     for node in range(len(_HERMITE_NODES)):
@@ -173,7 +173,7 @@ def _sum_over_nodes(leaves, leaf, k, mean, sd):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _mean_of_pieces(forest, leaves, evidence, i, j, leaf, mean, variance):  # type: ignore[no-untyped-def]
     """The mean of a number given its own intervals or alternatives, and the normal of its score."""
     k = leaves.number_of[j]
@@ -195,7 +195,7 @@ def _mean_of_pieces(forest, leaves, evidence, i, j, leaf, mean, variance):  # ty
     return total / mass
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def expect_levels(forest, leaves, evidence, weights, j):  # type: ignore[no-untyped-def]
     """Probabilities of category j's levels given each condition, (conditions, levels)."""
     n_levels, c = leaves.n_levels[j], leaves.category_of[j]
@@ -219,7 +219,7 @@ def expect_levels(forest, leaves, evidence, weights, j):  # type: ignore[no-unty
     return result
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add_levels(forest, leaves, leaf, j, c, asked, weight, result):  # type: ignore[no-untyped-def]
     cell = leaf * leaves.rest_logp.shape[1] + c
     start, stop = leaves.level_start[cell], leaves.level_start[cell + 1]
@@ -231,7 +231,7 @@ def _add_levels(forest, leaves, leaf, j, c, asked, weight, result):  # type: ign
         if asked[level]:
             if seen:
                 share[level] = math.exp(leaves.level_logp[k])
-            elif leaves.rest_logp[leaf, c] > -math.inf and reaches(forest, leaf, j, level):
+            elif leaves.rest_logp[leaf, c] > -math.inf and reaches(forest, leaves.unused, leaf, j, float(level)):
                 share[level] = math.exp(leaves.rest_logp[leaf, c])
         k += seen
     total = share.sum()

@@ -18,9 +18,10 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numba import njit
 
+from countarfactuals._kernels import kernel
+from countarfactuals.arf.atoms import Values, grid_place, grid_point
 from countarfactuals.arf.grow import MAX_CODES, MISSING, GrownTree, grow_tree
 from countarfactuals.arf.random import spawn_seeds
-from countarfactuals.arf.values import Values, grid_place, grid_point
 from countarfactuals.schema import Kind, Schema
 
 
@@ -31,6 +32,7 @@ class Layout(NamedTuple):
     unordered: np.ndarray  # bool
     step: np.ndarray  # float64, distance of grid points, 0 for full precision
     known: Values | None = None  # what else is known of the values
+    unused: np.ndarray = np.zeros((0, 0), np.bool_)  # levels that no row has, by column; empty where there are none
 
     @classmethod
     def of(cls, schema: Schema) -> Layout:
@@ -40,16 +42,33 @@ class Layout(NamedTuple):
             np.array([column.kind is Kind.CATEGORY for column in schema.columns], np.bool_),
             np.array([column.step if column.is_number else 1.0 for column in schema.columns], np.float64),
             Values.of(schema.columns),
+            _unused(schema),
         )
 
     def some(self, columns: np.ndarray) -> Layout:
         """The layout of some columns."""
-        return Layout(self.n_levels[columns], self.unordered[columns], self.step[columns], self.values.some(columns))
+        return Layout(
+            self.n_levels[columns],
+            self.unordered[columns],
+            self.step[columns],
+            self.values.some(columns),
+            self.unused[columns] if self.unused.size else self.unused,
+        )
 
     @property
     def values(self) -> Values:
         """What is known of the columns' values."""
         return Values.plain(self.step) if self.known is None else self.known
+
+
+def _unused(schema: Schema) -> np.ndarray:
+    """(p, levels), as wide as the column with most levels; (0, 0) if every level occurs."""
+    if not any(column.unused for column in schema.columns):
+        return np.zeros((0, 0), np.bool_)
+    unused = np.zeros((len(schema.columns), max(column.n_levels for column in schema.columns)), np.bool_)
+    for j, column in enumerate(schema.columns):
+        unused[j, list(column.unused)] = True
+    return unused
 
 
 class Coding(NamedTuple):
@@ -267,7 +286,7 @@ def some_trees(forest: Forest, start: int, stop: int) -> Forest:
     return forest._replace(root=forest.root[start:stop], leaf_start=forest.leaf_start[start : stop + 1])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _depth(parent: np.ndarray) -> int:
     level = np.zeros(len(parent), np.int64)
     for node in range(len(parent)):
@@ -276,7 +295,7 @@ def _depth(parent: np.ndarray) -> int:
     return level.max()
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def goes_left(forest: Forest, node: int, value: float) -> bool:
     """The rule of a node."""
     if np.isnan(value):
@@ -288,7 +307,7 @@ def goes_left(forest: Forest, node: int, value: float) -> bool:
     return (forest.bits[start + (level >> 6)] >> np.uint64(level & 63)) & np.uint64(1) == np.uint64(1)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def apply(forest: Forest, matrix: np.ndarray) -> np.ndarray:
     """The leaf of each row in each tree, (n, trees), numbered over the forest."""
     leaves = np.empty((len(matrix), len(forest.root)), np.int32)

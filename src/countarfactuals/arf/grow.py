@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from countarfactuals._kernels import inner, kernel
 from countarfactuals.arf.random import next_below
 
 MISSING = 65535  # the code of a missing value, above every rank and level
@@ -46,7 +47,7 @@ class GrownTree(NamedTuple):
     leaf_start: np.ndarray  # int32, where each leaf's rows start; one more entry for the end
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _draw_rows(first: int, n: int, n_drawn: int, state: np.ndarray, drawn: np.ndarray, rest: np.ndarray) -> None:
     """Selection sampling: `n_drawn` of the rows first … first + n − 1, both lists in ascending order."""
     k = 0
@@ -58,7 +59,7 @@ def _draw_rows(first: int, n: int, n_drawn: int, state: np.ndarray, drawn: np.nd
             rest[i - k] = first + i
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _gain(r: int, n: int, all_r: int, all_n: int) -> float:
     """Decrease of Gini impurity times all_n² / 2, for r of n rows real on the left.
 
@@ -68,7 +69,7 @@ def _gain(r: int, n: int, all_r: int, all_n: int) -> float:
     return excess * excess / (float(n) * float(all_n - n))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _cut_number(column, rows, start, n_r, n, min_real, buffer, real, total):  # type: ignore[no-untyped-def]
     """Best cut of a ranked column: gain (−1 if the column is constant here), largest code left, missing on the left."""
     low, high, miss_r, miss = MISSING, -1, 0, 0
@@ -122,7 +123,7 @@ def _cut_number(column, rows, start, n_r, n, min_real, buffer, real, total):  # 
     return best, low + ((best_bin + 1) << shift) - 1, best_side
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _cut_levels(column, rows, start, n_r, n, n_levels, min_real, real, total, share, goes_left):  # type: ignore[no-untyped-def]
     """Best two-set split of an unordered column: gain (−1 if constant); `goes_left` is filled, missing last."""
     for k in range(n_levels + 1):
@@ -159,7 +160,7 @@ def _cut_levels(column, rows, start, n_r, n, n_levels, min_real, real, total, sh
     return best
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _partition(column, rows, start, end, is_cut, cut, missing_left, n_levels, goes_left, spare):  # type: ignore[no-untyped-def]
     """Stable partition of rows[start:end]; the middle, the largest code left and the smallest right."""
     middle, n_right = start, 0
@@ -187,7 +188,7 @@ def _partition(column, rows, start, end, is_cut, cut, missing_left, n_levels, go
     return middle, left_max, right_min
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _count_real(rows, start, end, n_real):  # type: ignore[no-untyped-def]
     """How many of the sorted rows[start:end] are real (bisection)."""
     low, high = start, end
@@ -200,7 +201,7 @@ def _count_real(rows, start, end, n_real):  # type: ignore[no-untyped-def]
     return low - start
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _find_split(codes, n_levels, max_features, always, min_real, bag, start, n_r, n, state, room):  # type: ignore[no-untyped-def]
     """The best split of a node: column (−1 for none), largest code left, missing on the left, left levels."""
     best, best_column, best_cut, best_side = 1e-9, -1, 0, False
@@ -247,7 +248,7 @@ class _Room(NamedTuple):
     best_goes_left: np.ndarray
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _make_room(n_levels, always, n_bag):  # type: ignore[no-untyped-def]
     size = max(_MAX_BINS, n_levels.max() + 1)
     is_always = np.zeros(len(n_levels), np.bool_)
@@ -265,13 +266,13 @@ def _make_room(n_levels, always, n_bag):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _push(stack, depth, node, start, end, out_start, out_end):  # type: ignore[no-untyped-def]
     stack[depth, 0], stack[depth, 1], stack[depth, 2] = node, start, end
     stack[depth, 3], stack[depth, 4] = out_start, out_end
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _vote(out, out_start, out_end, share, votes, n_votes):  # type: ignore[no-untyped-def]
     """Out-of-bag rows of a leaf vote with the leaf's in-bag share of real rows, less one half."""
     vote = np.int64(share * VOTE_SCALE) - VOTE_SCALE // 2
@@ -280,7 +281,7 @@ def _vote(out, out_start, out_end, share, votes, n_votes):  # type: ignore[no-un
         n_votes[out[k]] += 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _store_levels(bits, n_words, goes_left, n_levels):  # type: ignore[no-untyped-def]
     """Append a set of levels; returns the array (grown if needed) and how much of it is used."""
     n_new = (n_levels >> 6) + 1
@@ -294,7 +295,7 @@ def _store_levels(bits, n_words, goes_left, n_levels):  # type: ignore[no-untype
     return bits, n_words + n_new
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def grow_tree(codes, n_levels, max_features, always, min_real, n_drawn, seed, votes, n_votes):  # type: ignore[no-untyped-def]
     """Grow one tree (see the module's text); votes of its out-of-bag rows are added to `votes` and `n_votes`.
 
@@ -304,7 +305,7 @@ def grow_tree(codes, n_levels, max_features, always, min_real, n_drawn, seed, vo
     n_real = n_rows // 2
     state = np.array([seed], dtype=np.uint64)
     bag, out = np.empty(2 * n_drawn, np.int32), np.empty(n_rows - 2 * n_drawn, np.int32)
-    _draw_rows(0, n_real, n_drawn, state, bag[:n_drawn], out[: n_real - n_drawn])
+    _draw_rows(np.int64(0), n_real, n_drawn, state, bag[:n_drawn], out[: n_real - n_drawn])
     _draw_rows(n_real, n_real, n_drawn, state, bag[n_drawn:], out[n_real - n_drawn :])
     room, spare = _make_room(n_levels, always, 2 * n_drawn), np.empty(n_rows, np.int32)
 
@@ -312,7 +313,7 @@ def grow_tree(codes, n_levels, max_features, always, min_real, n_drawn, seed, vo
     feature, child = np.full(2 * most_leaves, -1, np.int32), np.zeros(2 * most_leaves, np.int32)
     left_max, right_min = np.zeros(2 * most_leaves, np.uint16), np.zeros(2 * most_leaves, np.uint16)
     missing_left, words = np.zeros(2 * most_leaves, np.bool_), np.full(2 * most_leaves, -1, np.int32)
-    bits, n_words = np.zeros(16, np.uint64), 0
+    bits, n_words = np.zeros(16, np.uint64), np.int64(0)
     leaf_rows, leaf_start = np.empty(n_real, np.int32), np.zeros(most_leaves + 1, np.int32)
     n_leaves, n_listed = 0, 0
 

@@ -15,15 +15,16 @@ import math
 import numpy as np
 from numba import njit
 
+from countarfactuals._kernels import inner, kernel
+from countarfactuals.arf.atoms import atom_of
 from countarfactuals.arf.copula import factorise, score_in
 from countarfactuals.arf.leaves import log_level
 from countarfactuals.arf.truncnorm import LOG_SQRT_2PI, log_mass_, truncated_logpdf_
-from countarfactuals.arf.values import atom_of
 
 INTERVAL, SINGLE, ATOMS = 0, 1, 2
 
 
-@njit(nogil=True, cache=True)
+@inner
 def condition(leaves, order, z, n_given, n, leaf, mean, covariance):  # type: ignore[no-untyped-def]
     """Mean and covariance of the scores after the first `n_given` of `order`, given those; returns log c of these."""
     correlation, r = leaves.copula.correlation, leaves.copula.region[leaf]
@@ -51,7 +52,7 @@ def condition(leaves, order, z, n_given, n, leaf, mean, covariance):  # type: ig
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def truncated_moments(low, high, mean, variance):  # type: ignore[no-untyped-def]
     """Log mass of a normal in (low, high], and its mean and variance there."""
     sd = math.sqrt(variance)
@@ -72,7 +73,7 @@ def truncated_moments(low, high, mean, variance):  # type: ignore[no-untyped-def
     return log_p, mean + sd * shift, variance * min(max(spread, 0.0), 1.0)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def pieces(forest, leaves, evidence, i, j, leaf, mean, variance):  # type: ignore[no-untyped-def]
     """The pieces of column j's condition, (pieces, 7): kind, log weight, mean and variance of the score, the interval
     of scores or (value, value), and which interval or alternative it comes from.
@@ -110,12 +111,12 @@ def pieces(forest, leaves, evidence, i, j, leaf, mean, variance):  # type: ignor
     return result[:n]
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _write(row, kind, weight, mean, variance, low, high, which):  # type: ignore[no-untyped-def]
     row[0], row[1], row[2], row[3], row[4], row[5], row[6] = kind, weight, mean, variance, low, high, which
 
 
-@njit(nogil=True, cache=True)
+@inner
 def restrict(some):  # type: ignore[no-untyped-def]
     """The log of the pieces' summed weights, and the mean and the variance of the score."""
     largest = -math.inf
@@ -133,7 +134,7 @@ def restrict(some):  # type: ignore[no-untyped-def]
     return largest + math.log(total), mean, max(second / total - mean * mean, 0.0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pass_on(mean, covariance, a, n, new_mean, new_variance):  # type: ignore[no-untyped-def]
     """Mean and covariance of the scores after the a-th, which now has these moments."""
     variance = covariance[a, a]

@@ -18,17 +18,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numba import njit
 
+from countarfactuals._kernels import inner, kernel
+from countarfactuals.arf.atoms import without_atoms
 from countarfactuals.arf.copula import no_copula
 from countarfactuals.arf.forest import Forest, Layout, Members
-from countarfactuals.arf.leaves import LeafTable, lists_of, reaches, with_shortcuts
+from countarfactuals.arf.leaves import LeafTable, lists_of, places, reaches, with_shortcuts
 from countarfactuals.arf.truncnorm import fit_, log_norm_
-from countarfactuals.arf.values import without_atoms
 
 UNBOUNDED, LOCAL, GLOBAL = 0, 1, 2
 AUTO = -1.0
@@ -49,6 +51,26 @@ class LeafOptions(NamedTuple):
     alpha: float  # or AUTO
 
 
+class Totals(NamedTuple):
+    """What all rows say of each column."""
+
+    n_rows: int
+    share_missing: np.ndarray  # (p,)
+    low: np.ndarray  # (p,) smallest value, 0 for a column without any
+    high: np.ndarray  # (p,)
+    prior: np.ndarray  # (p, 2) mean and standard deviation of the values that are no atoms
+
+
+class TreeSums(NamedTuple):
+    """What the rows of each leaf of one tree say: all that its parameters are fitted to."""
+
+    n_missing: np.ndarray  # int64 (leaves, p)
+    summary: np.ndarray  # (leaves, q, 5) of the values that are no atoms: how many, mean, sd, smallest, largest
+    level_start: np.ndarray  # int64 (leaves·c + 1,) where the observed levels of a leaf and list start
+    level: np.ndarray  # int64
+    n_seen: np.ndarray  # int64, how often each was
+
+
 def fit_leaves(
     forest: Forest,
     members: Members,
@@ -58,53 +80,63 @@ def fit_leaves(
     n_jobs: int | None = None,
 ) -> LeafTable:
     """Fit the parameters of all leaves to the real rows they hold."""
-    is_number = layout.n_levels == 0
-    number_of, category_of = _places(is_number), _places(~is_number)
-    share_missing = np.isnan(matrix).mean(axis=0)
-    missing_of = _places(share_missing > 0)
-    low, high = _ranges(matrix)
-    values, n_leaves, n_numbers = layout.values, forest.n_leaves, int(is_number.sum())
-    list_column, list_size = lists_of(layout.n_levels, values)
-    n_lists = len(list_column)
-    table = LeafTable(
-        log_weight=np.log(members.stop - members.start) - math.log(len(matrix) * forest.n_trees),
-        n_levels=layout.n_levels,
-        number_of=number_of,
-        category_of=category_of,
-        missing_of=missing_of,
-        low=np.empty((n_leaves, n_numbers)),
-        high=np.empty((n_leaves, n_numbers)),
-        mu=np.empty((n_leaves, n_numbers)),
-        sigma=np.empty((n_leaves, n_numbers)),
-        log_norm=np.empty((n_leaves, n_numbers)),
-        missing=np.empty((n_leaves, int((share_missing > 0).sum()), 2)),
-        level_start=np.zeros(n_leaves * n_lists + 1, np.int64),
-        level=np.empty(0, np.int32),
-        level_logp=np.empty(0),
-        rest_logp=np.empty((n_leaves, n_lists)),
-        values=values,
-        copula=no_copula(),
-        inverse=np.empty((n_leaves, 0)),
-        log_norms=np.empty(n_leaves),
-        few_start=np.empty(0, np.int64),
-        few_logp=np.empty((n_leaves, 0)),
-        list_column=list_column,
-        list_size=list_size,
-        atoms_of=np.empty(0, np.int64),
-        closed=options.bounds != UNBOUNDED,
-    )
+    columns, continuous, listed = cells_of(matrix, layout)
+    totals = totals_of(matrix, continuous)
+    list_column, list_size = lists_of(layout.n_levels, layout.values)
+    numbers = np.flatnonzero(layout.n_levels == 0)
+
+    def sums_of(tree: int) -> TreeSums:
+        leaves = slice(forest.leaf_start[tree], forest.leaf_start[tree + 1])
+        rows, start, stop = members.rows[tree], members.start[leaves], members.stop[leaves]
+        return TreeSums(
+            _count_missing(columns, rows, start, stop),
+            _summarise(continuous, numbers, rows, start, stop),
+            *_count_levels(listed, list_column, list_size, rows, start, stop),
+        )
+
+    return fit_sums(forest, members.stop - members.start, totals, sums_of, layout, options, n_jobs)
+
+
+def cells_of(matrix: np.ndarray, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The columns of a matrix, each (p, n): as they are, without atoms, and with atoms in codes."""
+    values = layout.values
     columns, continuous = np.ascontiguousarray(matrix.T), np.ascontiguousarray(without_atoms(matrix, values).T)
     listed = columns.copy() if len(values.atom) else columns
     for j in np.flatnonzero(values.n_atoms).tolist():
         listed[j] = values.codes(j, columns[j])
-    prior, is_discrete = _priors(continuous, low, high), values.is_discrete
-    prior[values.n_atoms == 0] = np.nan
+    return columns, continuous, listed
+
+
+def totals_of(matrix: np.ndarray, continuous: np.ndarray) -> Totals:
+    """The totals of a matrix and its columns without atoms."""
+    low, high = _ranges(matrix)
+    return Totals(len(matrix), np.isnan(matrix).mean(axis=0), low, high, _priors(continuous, low, high))
+
+
+def fit_sums(
+    forest: Forest,
+    n_rows: np.ndarray,
+    totals: Totals,
+    sums_of: Callable[[int], TreeSums],
+    layout: Layout,
+    options: LeafOptions,
+    n_jobs: int | None = None,
+) -> LeafTable:
+    """Fit the parameters of all leaves to sums over their rows; `n_rows` is the number of rows of each leaf."""
+    table = _empty_table(forest, n_rows, totals, layout, options)
+    is_discrete, edges, prior = layout.values.is_discrete, layout.values.bounds, totals.prior.copy()
+    prior[layout.values.n_atoms == 0] = np.nan
 
     def fit_some(trees: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        fitted = []
         for tree in trees:
-            _fit_missing(forest, members, table, columns, share_missing, options, tree)
-            _fit_numbers(forest, members, table, continuous, low, high, values.bounds, prior, options, tree)
-        return [_fit_levels(forest, members, table, listed, is_discrete, options, tree) for tree in trees]
+            sums = sums_of(tree)
+            _fit_missing(forest, sums.n_missing, n_rows, table, totals.share_missing, options, tree)
+            _fit_numbers(forest, sums.summary, table, totals.low, totals.high, edges, prior, options, tree)
+            fitted.append(
+                _fit_levels(forest, sums.level_start, sums.level, sums.n_seen, table, is_discrete, options, tree)
+            )
+        return fitted
 
     parts = np.array_split(np.arange(forest.n_trees), min(forest.n_trees, 4 * effective_n_jobs(n_jobs)))
     fitted = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit_some)(part) for part in parts)
@@ -114,6 +146,41 @@ def fit_leaves(
             level=np.concatenate([levels for part in fitted for levels, _ in part]),
             level_logp=np.concatenate([logp for part in fitted for _, logp in part]),
         )
+    )
+
+
+def _empty_table(forest: Forest, n_rows: np.ndarray, totals: Totals, layout: Layout, options: LeafOptions) -> LeafTable:
+    is_number = layout.n_levels == 0
+    n_leaves, n_numbers = forest.n_leaves, int(is_number.sum())
+    list_column, list_size = lists_of(layout.n_levels, layout.values)
+    n_lists, n_with_gaps = len(list_column), int((totals.share_missing > 0).sum())
+    return LeafTable(
+        log_weight=np.log(n_rows) - math.log(totals.n_rows * forest.n_trees),
+        n_levels=layout.n_levels,
+        unused=layout.unused,
+        number_of=places(is_number),
+        category_of=places(~is_number),
+        missing_of=places(totals.share_missing > 0),
+        low=np.empty((n_leaves, n_numbers)),
+        high=np.empty((n_leaves, n_numbers)),
+        mu=np.empty((n_leaves, n_numbers)),
+        sigma=np.empty((n_leaves, n_numbers)),
+        log_norm=np.empty((n_leaves, n_numbers)),
+        missing=np.empty((n_leaves, n_with_gaps, 2)),
+        level_start=np.zeros(n_leaves * n_lists + 1, np.int64),
+        level=np.empty(0, np.int32),
+        level_logp=np.empty(0),
+        rest_logp=np.empty((n_leaves, n_lists)),
+        values=layout.values,
+        copula=no_copula(),
+        inverse=np.empty((n_leaves, 0)),
+        log_norms=np.empty(n_leaves),
+        few_start=np.empty(0, np.int64),
+        few_logp=np.empty((n_leaves, 0)),
+        list_column=list_column,
+        list_size=list_size,
+        atoms_of=np.empty(0, np.int64),
+        closed=options.bounds != UNBOUNDED,
     )
 
 
@@ -134,37 +201,40 @@ def _priors(columns: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarra
     return prior
 
 
-def _places(chosen: np.ndarray) -> np.ndarray:
-    """The running number of the chosen columns, −1 for the others."""
-    return np.where(chosen, np.cumsum(chosen) - 1, -1).astype(np.int64)
+@kernel
+def _count_missing(columns, rows, start, stop):  # type: ignore[no-untyped-def]
+    """Missing cells per leaf of a tree and column."""
+    n_missing = np.zeros((len(start), len(columns)), np.int64)
+    for j in range(len(columns)):
+        for leaf in range(len(start)):
+            for r in range(start[leaf], stop[leaf]):
+                n_missing[leaf, j] += np.isnan(columns[j, rows[r]])
+    return n_missing
 
 
-@njit(nogil=True, cache=True)
-def _fit_missing(forest, members, table, columns, share_missing, options, tree):  # type: ignore[no-untyped-def]
-    for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
-        rows = members.rows[tree, members.start[leaf] : members.stop[leaf]]
-        for j in range(len(columns)):
+@kernel
+def _fit_missing(forest, n_missing, n_rows, table, share_missing, options, tree):  # type: ignore[no-untyped-def]
+    first = forest.leaf_start[tree]
+    for leaf in range(first, forest.leaf_start[tree + 1]):
+        for j in range(n_missing.shape[1]):
             k = table.missing_of[j]
             if k < 0:
                 continue
-            count = 0
-            for row in rows:
-                count += np.isnan(columns[j, row])
             alpha = _AUTO_ALPHA if options.alpha == AUTO else options.alpha
-            share = (count + alpha * share_missing[j]) / (len(rows) + alpha)
-            if not reaches(forest, leaf, j, math.nan):
+            share = (n_missing[leaf - first, j] + alpha * share_missing[j]) / (n_rows[leaf] + alpha)
+            if not reaches(forest, table.unused, leaf, j, math.nan):
                 share = 0.0
-            elif not _present_reaches(forest, leaf, j, table.n_levels[j]):
+            elif not _present_reaches(forest, table, leaf, j):
                 share = 1.0
             table.missing[leaf, k, 0] = math.log(share) if share > 0.0 else -math.inf
             table.missing[leaf, k, 1] = math.log1p(-share) if share < 1.0 else -math.inf
 
 
-@njit(nogil=True, cache=True)
-def _present_reaches(forest, leaf, column, n_levels):  # type: ignore[no-untyped-def]
+@inner
+def _present_reaches(forest, table, leaf, column):  # type: ignore[no-untyped-def]
     """Whether any present value of a column can end in the leaf: a cut at infinity sends only missing ones right."""
-    if n_levels > 0:
-        return _n_reaching(forest, leaf, column, n_levels) > 0
+    if table.n_levels[column] > 0:
+        return _n_reaching(forest, table, leaf, column) > 0
     node = forest.leaf_node[leaf]
     while forest.parent[node] >= 0:
         above = forest.parent[node]
@@ -174,25 +244,25 @@ def _present_reaches(forest, leaf, column, n_levels):  # type: ignore[no-untyped
     return True
 
 
-@njit(nogil=True, cache=True)
-def _n_reaching(forest, leaf, column, n_levels):  # type: ignore[no-untyped-def]
+@inner
+def _n_reaching(forest, table, leaf, column):  # type: ignore[no-untyped-def]
     """How many levels of a column can end in the leaf."""
     count = 0
-    for level in range(n_levels):
-        count += reaches(forest, leaf, column, level)
+    for level in range(table.n_levels[column]):
+        count += reaches(forest, table.unused, leaf, column, float(level))
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _n_atoms_reaching(forest, leaf, table, column):  # type: ignore[no-untyped-def]
     """How many atoms of a column can end in the leaf."""
     count = 0
     for k in range(table.values.atom_start[column], table.values.atom_start[column + 1]):
-        count += reaches(forest, leaf, column, table.values.atom[k])
+        count += reaches(forest, table.unused, leaf, column, table.values.atom[k])
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _mark_split_columns(feature, parent, node, mark, marks):  # type: ignore[no-untyped-def]
     """Set `marks` to `mark` for the columns that are split on the way from the root to a node."""
     while parent[node] >= 0:
@@ -200,7 +270,7 @@ def _mark_split_columns(feature, parent, node, mark, marks):  # type: ignore[no-
         marks[feature[node]] = mark
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _cut_bounds(forest, number_of, n_numbers, tree):  # type: ignore[no-untyped-def]
     """Bounds by cuts of every node of a tree, (nodes, q, 2); children stand after their parents."""
     first = forest.root[tree]
@@ -220,7 +290,7 @@ def _cut_bounds(forest, number_of, n_numbers, tree):  # type: ignore[no-untyped-
     return bounds
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _summarise(columns, numbers, rows, start, stop):  # type: ignore[no-untyped-def]
     """Per leaf of a tree and number: how many present values, mean, standard deviation (n − 1), smallest, largest."""
     summary = np.empty((len(start), len(numbers), 5))
@@ -244,7 +314,7 @@ def _summarise(columns, numbers, rows, start, stop):  # type: ignore[no-untyped-
     return summary
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _shortest_range(summary, epsilon):  # type: ignore[no-untyped-def]
     """The length that stands for zero when local bounds close a leaf in which a column is constant."""
     shortest = math.inf
@@ -256,13 +326,13 @@ def _shortest_range(summary, epsilon):  # type: ignore[no-untyped-def]
     return min(shortest, max(epsilon, 1e-12))
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _least_room(x):  # type: ignore[no-untyped-def]
     """A length that counts as none beside x and is still told apart from it."""
     return 1e-9 * max(abs(x), 1.0)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _closed(low, high, leaf_low, leaf_high, data_low, data_high, tiny, options):  # type: ignore[no-untyped-def]
     """Bounds with their open ends closed as the options ask."""
     if options.bounds == LOCAL:
@@ -282,14 +352,13 @@ def _closed(low, high, leaf_low, leaf_high, data_low, data_high, tiny, options):
     return low, high
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fit_numbers(  # type: ignore[no-untyped-def]
-    forest, members, table, columns, data_low, data_high, edges, prior, options, tree
+    forest, summary, table, data_low, data_high, edges, prior, options, tree
 ):
     first, end = forest.leaf_start[tree], forest.leaf_start[tree + 1]
     numbers = np.flatnonzero(table.number_of >= 0)
     bounds = _cut_bounds(forest, table.number_of, len(numbers), tree)
-    summary = _summarise(columns, numbers, members.rows[tree], members.start[first:end], members.stop[first:end])
     tiny = _shortest_range(summary, options.epsilon) if options.bounds == LOCAL else 0.0
     leaf_node, out_low, out_high = forest.leaf_node, table.low, table.high
     out_mu, out_sigma, out_log_norm, step = table.mu, table.sigma, table.log_norm, table.values.step
@@ -319,7 +388,7 @@ def _fit_numbers(  # type: ignore[no-untyped-def]
             out_log_norm[leaf, k] = log_norm_(low, high, mean, sd)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _with_prior(n, mean, sd, prior_mean, prior_sd, a, b):  # type: ignore[no-untyped-def]
     """Mean and σ of few values, joined by one row of the column's own: beside atoms a leaf may hold one or none."""
     prior_mean, prior_sd = min(max(prior_mean, a), b), min(prior_sd, max(b - a, _least_room(a)))
@@ -328,14 +397,14 @@ def _with_prior(n, mean, sd, prior_mean, prior_sd, a, b):  # type: ignore[no-unt
     return mean + shift / (n + 1), math.sqrt(variance)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _spread_of_constant(n, a, b):  # type: ignore[no-untyped-def]
     """σ of a leaf without spread: half the room between the bounds as a 95 % interval, less with more rows."""
     sd = math.sqrt(2.0 / max(n, 1)) * 0.5 * (b - a) / _QNORM_975
     return sd if sd > 0.0 else _least_room(a)  # the column is constant in the data
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _likelihood_fit(n, mean, sd, low, high, a, b, step, is_constant):  # type: ignore[no-untyped-def]
     """μ and σ by maximum likelihood."""
     if is_constant and step > 0.0:
@@ -349,58 +418,80 @@ def _likelihood_fit(n, mean, sd, low, high, a, b, step, is_constant):  # type: i
     return fit_(mean, max(sd, least), low, high, _NATS_PER_LEAF / n)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _level_alpha(alpha, n_levels):  # type: ignore[no-untyped-def]
     """Smoothing per level. AUTO weighs a tenth of a row, and all levels together a fifth of one at most."""
     return min(_AUTO_ALPHA, 0.2 / n_levels) if alpha == AUTO else alpha
 
 
-@njit(nogil=True, cache=True)
-def _fit_levels(forest, members, table, columns, is_discrete, options, tree):  # type: ignore[no-untyped-def]
+@kernel
+def _count_levels(columns, list_column, list_size, rows, start, stop):  # type: ignore[no-untyped-def]
+    """The observed levels of a tree's leaves, list by list: where they start, which, and how often each was."""
+    n_lists = len(list_column)
+    level_start = np.zeros(len(start) * n_lists + 1, np.int64)
+    levels, counts, used = np.empty(256, np.int64), np.empty(256, np.int64), 0
+    count = np.zeros(list_size.max() if n_lists > 0 else 1, np.int64)
+    for leaf in range(len(start)):
+        for c in range(n_lists):
+            j, size = list_column[c], list_size[c]
+            for level in range(size):
+                count[level] = 0
+            for r in range(start[leaf], stop[leaf]):
+                x = columns[j, rows[r]]
+                if x == x:  # not missing
+                    count[np.int64(x)] += 1
+            if used + size > len(levels):
+                more_levels, more_counts = np.empty(2 * (used + size), np.int64), np.empty(2 * (used + size), np.int64)
+                more_levels[:used], more_counts[:used] = levels[:used], counts[:used]
+                levels, counts = more_levels, more_counts
+            for level in range(size):
+                if count[level] > 0:
+                    levels[used], counts[used] = level, count[level]
+                    used += 1
+            level_start[leaf * n_lists + c + 1] = used
+    return level_start, levels[:used].copy(), counts[:used].copy()
+
+
+@kernel
+def _fit_levels(  # type: ignore[no-untyped-def]
+    forest, seen_start, seen_level, seen_count, table, is_discrete, options, tree
+):
     """Observed levels and their log probabilities of a tree's leaves; their numbers go to `level_start`.
 
     Of a number with atoms the last level, to be none of them, is always listed.
     """
     n_levels, n_lists = table.list_size, table.rest_logp.shape[1]
     first, end = forest.leaf_start[tree], forest.leaf_start[tree + 1]
-    levels, logp = np.empty(256, np.int32), np.empty(256)
-    used = 0
-    count = np.zeros(n_levels.max() + 1 if n_lists > 0 else 1, np.int64)
-    rows, start_of, stop_of = members.rows[tree], members.start, members.stop
-    split_in = np.full(len(columns), -1)
+    room = len(seen_level) + (end - first) * n_lists
+    levels, logp, used = np.empty(room, np.int32), np.empty(room), 0
+    split_in = np.full(len(is_discrete), -1)
     for leaf in range(first, end):
         _mark_split_columns(forest.feature, forest.parent, forest.leaf_node[leaf], leaf, split_in)
         for c in range(n_lists):
-            j, size, n = table.list_column[c], n_levels[c], 0
+            j, size, n, n_none = table.list_column[c], n_levels[c], 0, 0
             has_rest = table.n_levels[j] == 0
-            for level in range(size):
-                count[level] = 0
-            for r in range(start_of[leaf], stop_of[leaf]):
-                x = columns[j, rows[r]]
-                if x == x:  # not missing
-                    count[np.int64(x)] += 1
-                    n += 1
+            cell = (leaf - first) * n_lists + c
+            for k in range(seen_start[cell], seen_start[cell + 1]):
+                n += seen_count[k]
+                if seen_level[k] == size - 1:
+                    n_none = seen_count[k]
             n_reaching = size
-            if split_in[j] == leaf:
+            if split_in[j] == leaf or table.unused.size > 0:
                 n_reaching = (
-                    _n_atoms_reaching(forest, leaf, table, j) + 1 if has_rest else _n_reaching(forest, leaf, j, size)
+                    _n_atoms_reaching(forest, leaf, table, j) + 1 if has_rest else _n_reaching(forest, table, leaf, j)
                 )
             alpha = _level_alpha(options.alpha, size)
             if has_rest and is_discrete[j]:
-                n -= count[size - 1]
+                n -= n_none
                 n_reaching -= 1
             if n == 0 and alpha == 0.0:
                 alpha = 1.0  # nothing was observed: all levels alike
             total = n + alpha * n_reaching
-            if used + size > len(levels):
-                more_levels, more_logp = np.empty(2 * (used + size), np.int32), np.empty(2 * (used + size))
-                more_levels[:used], more_logp[:used] = levels[:used], logp[:used]
-                levels, logp = more_levels, more_logp
             start = used
-            for level in range(size - has_rest):
-                if count[level] > 0:
-                    levels[used] = level
-                    logp[used] = math.log((count[level] + alpha) / total)
+            for k in range(seen_start[cell], seen_start[cell + 1]):
+                if seen_level[k] < size - has_rest:
+                    levels[used] = seen_level[k]
+                    logp[used] = math.log((seen_count[k] + alpha) / total)
                     used += 1
             table.rest_logp[leaf, c] = math.log(alpha / total) if alpha > 0.0 and n_reaching > 0 else -math.inf
             if has_rest:
@@ -410,7 +501,7 @@ def _fit_levels(forest, members, table, columns, is_discrete, options, tree):  #
                         logp[k] += math.log1p(-_FOREIGN)
                     table.rest_logp[leaf, c] += math.log1p(-_FOREIGN)
                 else:
-                    share = (count[size - 1] + alpha) / total
+                    share = (n_none + alpha) / total
                 levels[used], logp[used] = size - 1, math.log(share) if share > 0.0 else -math.inf
                 used += 1
             table.level_start[leaf * n_lists + c + 1] = used - start

@@ -5,7 +5,7 @@ on each other three to eight if leaves are independent and dozens if they are no
 So a pilot decides:
 
 1. Draw up to 5,000 rows; four fifths train, one fifth is held out.
-2. Grow first-round forests of 50 trees (40 where leaves are dependent) with leaves of 8 rows and of the next smaller
+2. Grow first-round forests of 50 trees (30 where leaves are dependent) with leaves of 8 rows and of the next smaller
    and larger sizes on a ladder, fit their leaves, and go on in the direction in which the held-out mean log density
    rises.
 3. Leaves may be dependent: a size is worth what its leaves are worth with correlations as they are found, or without
@@ -24,24 +24,24 @@ from typing import NamedTuple
 import numpy as np
 
 from countarfactuals.arf.adversarial import Settings, train
-from countarfactuals.arf.density import log_density
 from countarfactuals.arf.dependence import Dependence, Pool, fit_dependence, pool_scores
 from countarfactuals.arf.evidence import Evidence
 from countarfactuals.arf.forest import Forest, Layout
 from countarfactuals.arf.leaf_fit import AUTO, UNBOUNDED, LeafOptions, fit_leaves
 from countarfactuals.arf.leaves import LeafTable
+from countarfactuals.arf.tree_walk import log_density
 
 LADDER = (3, 5, 8, 13, 21, 34, 55, 90)
 _LONG_LADDER = (*LADDER, 150, 250, 400)  # for leaves that need not be independent
 _FIRST = LADDER.index(8)
 _PILOT_ROWS, _PILOT_TREES, _HELD_OUT = 5_000, 50, 0.2
-_DEPENDENT_TREES = 40  # of a pilot whose leaves are correlated, which costs more and differs less from tree to tree
+_DEPENDENT_TREES = 30  # of a pilot whose leaves are correlated, which costs more and differs less from tree to tree
 _SHARE_DRAWN = 0.632
 _FEWEST_ROWS = 100  # below, a fifth of the rows says too little
 _GROWTH = 0.3
 _LEAST_GAIN = 0.02
 _FIRST_TRY = Dependence(1.0, 10.0)
-_SHARED = (3.0, 30.0, 200.0, math.inf)
+_SHARED = ((3.0,), (30.0, 200.0, math.inf))  # ways down and up from the first try
 _STRENGTHS = ((1.15, 1.3), (0.85, 0.7, 0.4))
 
 
@@ -129,15 +129,16 @@ def _best_dependence(pilot: _Pilot, n_jobs: int | None) -> Dependence | None:
         return pilot.likelihood(dependence, n_jobs)
 
     best = _FIRST_TRY
-    for tried in [best._replace(shared=shared) for shared in _SHARED]:
-        best = max(best, tried, key=likelihood)
-    for strengths in _STRENGTHS:  # upwards, else downwards
-        for tried in [best._replace(strength=strength) for strength in strengths]:
-            if likelihood(tried) < likelihood(best):
+    for name, ways in (("shared", _SHARED), ("strength", _STRENGTHS)):
+        for way in ways:
+            start = best
+            for value in way:
+                tried = best._replace(**{name: value})
+                if likelihood(tried) < likelihood(best):
+                    break
+                best = tried
+            if best != start:  # the other way leads down
                 break
-            best = tried
-        if best.strength != _FIRST_TRY.strength:
-            break
     return best if likelihood(best) > likelihood(None) + _LEAST_GAIN else None
 
 

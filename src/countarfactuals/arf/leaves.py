@@ -5,6 +5,7 @@
 1. A number follows a truncated normal between the bounds of the leaf, or a uniform, which is one with σ = ∞.
 2. Of a category the levels that were observed in the leaf are listed with their probabilities. All others that can
    reach the leaf (`reaches`) share one probability, so that a column of a thousand levels costs what its leaves hold.
+   Levels that no row of the data has reach none: they are never drawn. Asked about, one is as likely as the others.
 3. A column with missing values is missing or present with the leaf's shares, and 1. or 2. hold for the present values.
 4. A number with atoms has a list of levels, too: its atoms, and last that it is none of them (see `values`).
 5. The scores of the numbers that are no atoms may be correlated (see `copula`).
@@ -18,11 +19,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from countarfactuals._kernels import inner, kernel
+from countarfactuals.arf.atoms import Values
 from countarfactuals.arf.copula import Copula, first_numbers, with_scores
 from countarfactuals.arf.forest import Forest, goes_left
-from countarfactuals.arf.values import Values
 
 _FEW_LEVELS = 16
 
@@ -32,6 +33,7 @@ class LeafTable(NamedTuple):
 
     log_weight: np.ndarray  # (L,) log π_l
     n_levels: np.ndarray  # (p,) 0 for numbers
+    unused: np.ndarray  # (p, levels) or empty, which levels no row of the data has
     number_of: np.ndarray  # (p,) place of a column among the numbers, −1 for categories
     category_of: np.ndarray  # (p,) place of a column among the categories, −1 for numbers
     missing_of: np.ndarray  # (p,) place of a column in `missing`, −1 where training had no missing value
@@ -86,6 +88,7 @@ def first_columns(table: LeafTable, n: int) -> LeafTable:
         sigma=first_of(table.sigma, numbers),
         log_norm=first_of(table.log_norm, numbers),
         n_levels=table.n_levels[:n],
+        unused=table.unused[:n],
         number_of=table.number_of[:n],
         category_of=table.category_of[:n],
         missing_of=table.missing_of[:n],
@@ -126,6 +129,11 @@ def with_shortcuts(table: LeafTable) -> LeafTable:
     )
 
 
+def places(chosen: np.ndarray) -> np.ndarray:
+    """The running number of the chosen columns, −1 for the others."""
+    return np.where(chosen, np.cumsum(chosen) - 1, -1).astype(np.int64)
+
+
 def lists_of(n_levels: np.ndarray, values: Values) -> tuple[np.ndarray, np.ndarray]:
     """The column of each list of levels, and how many there are: categories, then the atoms of numbers."""
     categories, with_atoms = np.flatnonzero(n_levels > 0), np.flatnonzero(values.n_atoms > 0)
@@ -133,7 +141,7 @@ def lists_of(n_levels: np.ndarray, values: Values) -> tuple[np.ndarray, np.ndarr
     return column, np.concatenate([n_levels[categories], values.n_atoms[with_atoms] + 1]).astype(np.int64)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _spread_levels(level_start, level, level_logp, rest_logp, few_start, width, few_logp):  # type: ignore[no-untyped-def]
     """Write the log probability of every level of the small categories to its place."""
     n_leaves, n_categories = rest_logp.shape
@@ -146,9 +154,11 @@ def _spread_levels(level_start, level, level_logp, rest_logp, few_start, width, 
                     few_logp[leaf, few_start[c] + level[k]] = level_logp[k]
 
 
-@njit(nogil=True, cache=True)
-def reaches(forest: Forest, leaf: int, column: int, value: float) -> bool:
+@inner
+def reaches(forest: Forest, unused: np.ndarray, leaf: int, column: int, value: float) -> bool:
     """Whether a value of a column (a level, or NaN for missing) can end in the leaf."""
+    if 0.0 <= value < unused.shape[1] and unused[column, np.int64(value)]:
+        return False
     node = forest.leaf_node[leaf]
     while forest.parent[node] >= 0:
         above = forest.parent[node]
@@ -158,7 +168,7 @@ def reaches(forest: Forest, leaf: int, column: int, value: float) -> bool:
     return True
 
 
-@njit(nogil=True, cache=True)
+@inner
 def reached_value(leaves, column, level):  # type: ignore[no-untyped-def]
     """What stands in the matrix for a level of a list: the code of a category's level, or an atom."""
     if leaves.n_levels[column] > 0:
@@ -166,7 +176,7 @@ def reached_value(leaves, column, level):  # type: ignore[no-untyped-def]
     return leaves.values.atom[leaves.values.atom_start[column] + level]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def log_level(forest, leaves, leaf, column, place, level):  # type: ignore[no-untyped-def]
     """Log probability of a level of a list in a leaf, given that the column is present."""
     cell = leaf * leaves.rest_logp.shape[1] + place
@@ -175,12 +185,12 @@ def log_level(forest, leaves, leaf, column, place, level):  # type: ignore[no-un
         return leaves.level_logp[listed]
     return (
         leaves.rest_logp[leaf, place]
-        if reaches(forest, leaf, column, reached_value(leaves, column, level))
+        if reaches(forest, leaves.unused, leaf, column, reached_value(leaves, column, level))
         else -np.inf
     )
 
 
-@njit(nogil=True, cache=True)
+@inner
 def find_level(start, level, cell, wanted):  # type: ignore[no-untyped-def]
     """Where a level is listed in a cell (leaf and list), −1 if it is not."""
     low, end = start[cell], start[cell + 1]

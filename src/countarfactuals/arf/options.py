@@ -10,9 +10,10 @@ from typing import Any
 from countarfactuals.arf.dependence import Dependence
 from countarfactuals.arf.leaf_fit import AUTO, GLOBAL, LOCAL, UNBOUNDED, LeafOptions
 from countarfactuals.exceptions import ParameterError
-from countarfactuals.parameters import check_choice, check_float
+from countarfactuals.parameters import check_choice, check_float, check_int
 
 _SHARE_DRAWN = 0.632  # of the rows, per tree: as many as a bootstrap sample has distinct ones
+_CELLS_HELD = 20_000_000  # 160 MB as floats
 _MOST_DRAWN = 200_000  # beyond, more rows sharpen the leaves' parameters, which see all of them, but hardly the cuts
 
 
@@ -82,6 +83,11 @@ def n_rows_drawn(asked: Any, n: int) -> int:
     else:
         raise ParameterError(f"max_samples must be None, an integer from 1 or a share in (0, 1), got {asked!r}.")
     return min(max(drawn, 1), n - 1)
+
+
+def n_rows_held(asked: Any, p: int) -> int:
+    """How many rows of p columns are held in memory at a time, of data that is read in pieces."""
+    return max(_CELLS_HELD // p, 2) if asked is None else check_int("rows_in_memory", asked, 2, "None or ")
 
 
 def _is_count(asked: Any) -> bool:

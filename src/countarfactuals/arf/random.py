@@ -15,7 +15,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def next_uint64(state: np.ndarray) -> np.uint64:
     """The next 64 random bits; `state` is an array of one uint64 that is advanced in place."""
     state[0] += _STEP
@@ -25,7 +25,7 @@ def next_uint64(state: np.ndarray) -> np.uint64:
     return z ^ (z >> _S31)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def next_below(state: np.ndarray, n: int) -> int:
     """A random integer in 0 … n − 1, for n below 2³² (multiply and shift; the bias is under n / 2³²)."""
     return np.int64(((next_uint64(state) >> _S32) * np.uint64(n)) >> _S32)  # type: ignore[return-value]

@@ -18,17 +18,17 @@ import math
 
 import numpy as np
 from joblib import Parallel, delayed
-from numba import njit
 
+from countarfactuals._kernels import inner, kernel
+from countarfactuals.arf.atoms import atom_of, nearest_value, round_inside
 from countarfactuals.arf.copula import FARTHEST, factorise, score_in, value_of_score
 from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, PRESENT, Evidence
 from countarfactuals.arf.forest import Forest
 from countarfactuals.arf.joint import ATOMS, SINGLE, pieces
+from countarfactuals.arf.leaf_weights import log_alternative
 from countarfactuals.arf.leaves import LeafTable, log_level, reached_value, reaches
+from countarfactuals.arf.tree_walk import LeafWeights
 from countarfactuals.arf.truncnorm import log_interval_mass_, ndtri_, truncated_ppf_
-from countarfactuals.arf.values import atom_of, nearest_value, round_inside
-from countarfactuals.arf.walk import LeafWeights
-from countarfactuals.arf.weigh import log_alternative
 
 __all__ = ["draw_rows", "narrow", "round_inside"]
 
@@ -74,7 +74,7 @@ def narrow(values: np.ndarray, evidence: Evidence, column: int, stored_as: type[
     return narrowed.astype(np.float64)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _cumulate(weights: LeafWeights) -> np.ndarray:
     """Per condition the running sum of the normalised weights."""
     cumulated = np.empty(len(weights.leaf))
@@ -86,7 +86,7 @@ def _cumulate(weights: LeafWeights) -> np.ndarray:
     return cumulated
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _draw(forest, leaves, evidence, weights, cumulated, step, n_samples, first, uniform):  # type: ignore[no-untyped-def]
     n, p = len(uniform), len(step)
     kind, value = evidence.kind, evidence.value
@@ -95,7 +95,8 @@ def _draw(forest, leaves, evidence, weights, cumulated, step, n_samples, first, 
         i = (first + r) // n_samples
         start, stop = weights.start[i], weights.start[i + 1]
         u = uniform[r, p] * cumulated[stop - 1]
-        leaf = weights.leaf[start + min(np.searchsorted(cumulated[start:stop], u, side="right"), stop - start - 1)]
+        place = min(np.searchsorted(cumulated[start:stop], u, side="right"), stop - start - 1)
+        leaf = np.int64(weights.leaf[start + place])
         drawn_from[r] = leaf
         for j in range(p):
             if kind[i, j] == POINT:
@@ -107,7 +108,7 @@ def _draw(forest, leaves, evidence, weights, cumulated, step, n_samples, first, 
     return rows
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _draw_numbers(  # type: ignore[no-untyped-def]
     forest, leaves, evidence, step, n_samples, first, uniform, drawn_from, rows
 ):
@@ -122,11 +123,11 @@ def _draw_numbers(  # type: ignore[no-untyped-def]
     for r in range(n):
         group[r] = (first + r) // n_samples * len(correlation) + region[drawn_from[r]]
     columns, factor, part = np.empty(q, np.int64), np.empty((q, q)), np.empty(q)
-    last, n_given, n_all = -1, 0, 0
+    last, n_given, n_all = -1, np.int64(0), np.int64(0)
     for r in np.argsort(group, kind="mergesort"):
         i, leaf = (first + r) // n_samples, drawn_from[r]
         if group[r] != last:
-            last, n_all = group[r], 0
+            last, n_all = group[r], np.int64(0)
             for turn in range(3):
                 for j in numbers:
                     is_point = kind[i, j] == POINT and atom_of(leaves.values, j, evidence.value[i, j]) < 0
@@ -156,7 +157,7 @@ def _draw_numbers(  # type: ignore[no-untyped-def]
             part[a] = (z - mean) / sd
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _draw_number(forest, leaves, evidence, i, j, leaf, step, mean, sd, u):  # type: ignore[no-untyped-def]
     """A number whose score has this mean and standard deviation, and its score.
 
@@ -188,12 +189,12 @@ def _draw_number(forest, leaves, evidence, i, j, leaf, step, mean, sd, u):  # ty
     return settle(leaves, j, k, leaf, x, low, high, step), z
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _bounded(z):  # type: ignore[no-untyped-def]
     return min(max(z, -FARTHEST), FARTHEST)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _choose_piece(some, u):  # type: ignore[no-untyped-def]
     """One of the pieces by its weight, and what is left of u."""
     weight = np.exp(some[:, 1] - some[:, 1].max())
@@ -208,7 +209,7 @@ def _choose_piece(some, u):  # type: ignore[no-untyped-def]
     return some[last], 0.5
 
 
-@njit(nogil=True, cache=True)
+@inner
 def settle(leaves, j, k, leaf, x, low, high, step):  # type: ignore[no-untyped-def]
     """x moved to a value that column j has, in [low, high] and if possible in the leaf."""
     values = leaves.values
@@ -222,7 +223,7 @@ def settle(leaves, j, k, leaf, x, low, high, step):  # type: ignore[no-untyped-d
     return round_inside(x, max(low, values.edge[j, 0]), min(high, values.edge[j, 1]), step, values.origin[j])
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _draw_cell(forest, leaves, evidence, i, j, leaf, step, u):  # type: ignore[no-untyped-def]
     """A cell that is not given as a point."""
     kind = evidence.kind[i, j]
@@ -253,7 +254,7 @@ def _draw_cell(forest, leaves, evidence, i, j, leaf, step, u):  # type: ignore[n
     return settle(leaves, j, place, leaf, x, low, high, step)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _draw_atom(forest, leaves, leaf, j, low, high, u):  # type: ignore[no-untyped-def]
     """An atom in [low, high] or NaN for none of them, by their probabilities there, and what is left of u."""
     place, q, values = leaves.atoms_of[j], leaves.number_of[j], leaves.values
@@ -274,7 +275,7 @@ def _draw_atom(forest, leaves, leaf, j, low, high, u):  # type: ignore[no-untype
     return math.nan, min(u / p[-1], 1.0 - 1e-16) if p[-1] > 0.0 else 0.5
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _choose_alternative(forest, leaves, evidence, i, j, leaf, u):  # type: ignore[no-untyped-def]
     """One of several intervals or alternatives by its probability in the leaf, and what is left of u."""
     start, stop = evidence.start[i, j], evidence.stop[i, j]
@@ -282,7 +283,7 @@ def _choose_alternative(forest, leaves, evidence, i, j, leaf, u):  # type: ignor
         return start, u
     log_p = np.empty(stop - start)
     for k in range(start, stop):
-        log_p[k - start] = log_alternative(forest, leaves, evidence, k, j, leaf)
+        log_p[k - start] = log_alternative(forest, leaves, evidence, np.int64(k), j, leaf)
     p = np.exp(log_p - log_p.max())
     u *= p.sum()
     last = start
@@ -295,7 +296,7 @@ def _choose_alternative(forest, leaves, evidence, i, j, leaf, u):  # type: ignor
     return last, 1.0 - 1e-16
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _draw_level(forest, leaves, leaf, column, c, u):  # type: ignore[no-untyped-def]
     """A level of the c-th list, and what is left of u."""
     cell = leaf * leaves.rest_logp.shape[1] + c
@@ -312,7 +313,7 @@ def _draw_level(forest, leaves, leaf, column, c, u):  # type: ignore[no-untyped-
     return np.int64(level), min(skip - math.floor(skip), 1.0 - 1e-16)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _draw_unseen(forest, leaves, leaf, column, c, start, stop, skip):  # type: ignore[no-untyped-def]
     """The level after `skip` others among those that reach the leaf and are not listed there, or the last one."""
     chosen = leaves.level[stop - 1] if stop > start else 0
@@ -320,7 +321,7 @@ def _draw_unseen(forest, leaves, leaf, column, c, start, stop, skip):  # type: i
     for level in range(leaves.list_size[c]):
         if k < stop and leaves.level[k] == level:
             k += 1
-        elif reaches(forest, leaf, column, reached_value(leaves, column, level)):
+        elif reaches(forest, leaves.unused, leaf, column, reached_value(leaves, column, level)):
             chosen = level
             if skip == 0:
                 break

@@ -9,16 +9,20 @@ Everything is worked out for the standard normal on (α, β] = ((a − μ)/σ, (
 4. The likelihood of μ, σ depends on the sample through its mean and variance alone; `fit` maximises it by
    damped Newton steps on the natural parameters.
 
-The functions are scalar kernels; those named in `__all__` are also NumPy ufuncs. The uniform distribution is the
-limit σ = ∞.
+The functions are scalar kernels; those named in `__all__` work elementwise on arrays. The uniform distribution is
+the limit σ = ∞.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numba import njit, vectorize
+from numba import njit
+
+from countarfactuals._kernels import inner, kernel
 
 __all__ = ["log_interval_mass", "log_ndtr", "truncated_logpdf", "truncated_mean", "truncated_ppf"]
 
@@ -28,7 +32,7 @@ _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 _SHORT = 1e-5  # below this width the density is taken as log-linear or quadratic: a difference of two Φ loses digits
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def log_ndtr_(x: float) -> float:
     """Log Φ(x)."""
     if x > 0.0:
@@ -43,7 +47,7 @@ def log_ndtr_(x: float) -> float:
     return -0.5 * x * x - LOG_SQRT_2PI - math.log(-x) + math.log(series)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def log_mass_(alpha: float, beta: float) -> float:
     """Log (Φ(β) − Φ(α)); −∞ where β ≤ α."""
     if not beta > alpha:
@@ -68,7 +72,7 @@ def log_mass_(alpha: float, beta: float) -> float:
     return upper + math.log(-math.expm1(log_ndtr_(alpha) - upper))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def log_interval_mass_(low: float, high: float, a: float, b: float, mu: float, sigma: float) -> float:
     """Log probability of (low, high] under the normal truncated to (a, b], or the uniform where σ = ∞."""
     low, high = max(low, a), min(high, b)
@@ -82,7 +86,7 @@ def log_interval_mass_(low: float, high: float, a: float, b: float, mu: float, s
     return min(inside - log_mass_((a - mu) / sigma, (b - mu) / sigma), 0.0)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def log_norm_(a: float, b: float, mu: float, sigma: float) -> float:
     """What log density at x has besides −½ ((x − μ)/σ)², so that a density costs one multiplication."""
     if sigma == math.inf:
@@ -92,7 +96,7 @@ def log_norm_(a: float, b: float, mu: float, sigma: float) -> float:
     return -math.log(sigma) - LOG_SQRT_2PI - log_mass_((a - mu) / sigma, (b - mu) / sigma)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def truncated_logpdf_(x: float, a: float, b: float, mu: float, sigma: float) -> float:
     """Log density at x; −∞ outside (a, b]."""
     if not (x > a and x <= b):
@@ -101,7 +105,7 @@ def truncated_logpdf_(x: float, a: float, b: float, mu: float, sigma: float) -> 
     return log_norm_(a, b, mu, sigma) - 0.5 * z * z
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def truncated_mean_(a: float, b: float, mu: float, sigma: float) -> float:
     """Mean: μ + σ (φ(α) − φ(β)) / (Φ(β) − Φ(α))."""
     if sigma == math.inf:
@@ -114,7 +118,7 @@ def truncated_mean_(a: float, b: float, mu: float, sigma: float) -> float:
     return min(max(mu + sigma * shift, a), b)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _central_quantile(q: float) -> float:
     """AS 241, |q| ≤ 0.425 with q = p − ½."""
     r = 0.180625 - q * q
@@ -131,7 +135,7 @@ def _central_quantile(q: float) -> float:
     return q * above / below
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _tail_quantile(log_p: float) -> float:
     """AS 241 for the lower tail, from log p so that p may be below the smallest float."""
     r = math.sqrt(-log_p)
@@ -155,7 +159,7 @@ def _tail_quantile(log_p: float) -> float:
     return x
 
 
-@njit(nogil=True, cache=True)
+@inner
 def ndtri_exp_(log_p: float) -> float:
     """The x with log Φ(x) = log p, for log p ≤ log ½ or a little above."""
     if log_p == -math.inf:
@@ -166,7 +170,7 @@ def ndtri_exp_(log_p: float) -> float:
     return _tail_quantile(log_p)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def ndtr_(x: float) -> float:
     """Φ(x)."""
     return 0.5 * math.erfc(-x * _SQRT_HALF)
@@ -178,7 +182,7 @@ _PDF_AT_KNOTS = np.exp(-0.5 * _KNOTS * _KNOTS) * _INV_SQRT_2PI
 _CDF_AT_KNOTS = np.array([0.5 * math.erfc(-knot * _SQRT_HALF) for knot in _KNOTS.tolist()])
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def quick_ndtr_(x):  # type: ignore[no-untyped-def]
     """Φ(x) for |x| ≤ 9 (nearer beyond), to 1e-11 and, in the lower tail, to 1e-7 of itself.
 
@@ -192,7 +196,7 @@ def quick_ndtr_(x):  # type: ignore[no-untyped-def]
     return _CDF_AT_KNOTS[place] + _PDF_AT_KNOTS[place] * d * series
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def ndtri_(p: float) -> float:
     """Φ⁻¹(p), ±∞ from 0 downwards and from 1 upwards."""
     q = p - 0.5
@@ -208,7 +212,7 @@ _SCORE_AT_KNOTS = np.array([0.0] + [ndtri_(k / _QUANTILES) for k in range(1, _QU
 _SLOPE_AT_KNOTS = np.exp(0.5 * _SCORE_AT_KNOTS**2) / _INV_SQRT_2PI
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def quick_ndtri_(p):  # type: ignore[no-untyped-def]
     """Φ⁻¹(p) to 1e-7: four terms of Taylor's series about the nearest of 1,023 knots, `ndtri_` in the tails."""
     if p > 1.0 / 64.0 and p < 63.0 / 64.0:
@@ -220,7 +224,7 @@ def quick_ndtri_(p):  # type: ignore[no-untyped-def]
     return ndtri_(p)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def truncated_ppf_(u: float, a: float, b: float, mu: float, sigma: float) -> float:
     """The u-quantile of the normal truncated to (a, b]; never outside [a, b]."""
     if sigma == math.inf:
@@ -247,14 +251,14 @@ def truncated_ppf_(u: float, a: float, b: float, mu: float, sigma: float) -> flo
     return min(max(x, a), b)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _quick_tail(x: float, pdf: float) -> float:
     """1 − Φ(x) for x ≥ 0 to 7.5e-8 (Abramowitz and Stegun, 26.2.17), given φ(x)."""
     t = 1.0 / (1.0 + 0.2316419 * x)
     return pdf * t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _moments(alpha: float, beta: float) -> tuple[float, float, float, float, float]:
     """Log mass and the first four moments of the standard normal truncated to (α, β].
 
@@ -288,7 +292,7 @@ FAR = 3.0  # bounds farther than this many standard deviations from the mean cha
 WIDEST = 8.0  # largest σ in standard deviations of the sample: nearly exponential, or nearly flat between two bounds
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fit_(mean: float, sd: float, a: float, b: float, tolerance: float) -> tuple[float, float]:
     """Maximum-likelihood μ and σ of a normal truncated to (a, b], from the sample's mean and standard deviation.
 
@@ -340,31 +344,64 @@ def fit_(mean: float, sd: float, a: float, b: float, tolerance: float) -> tuple[
     return mean + sd * mu, sd * sigma
 
 
-@vectorize(nopython=True, cache=True)
-def log_ndtr(x):  # type: ignore[no-untyped-def]
+def _elementwise(loop: Callable[..., None], *arguments: Any) -> Any:
+    """What a loop over flat arrays makes of arguments that are broadcast against each other."""
+    arrays = np.broadcast_arrays(*(np.asarray(argument, np.float64) for argument in arguments))
+    out = np.empty(arrays[0].shape)
+    loop(*(array.flatten() for array in arrays), out.ravel())
+    return out[()]
+
+
+@kernel
+def _log_ndtr(x, out):  # type: ignore[no-untyped-def]
+    for i in range(len(out)):
+        out[i] = log_ndtr_(x[i])
+
+
+@kernel
+def _log_interval_mass(low, high, a, b, mu, sigma, out):  # type: ignore[no-untyped-def]
+    for i in range(len(out)):
+        out[i] = log_interval_mass_(low[i], high[i], a[i], b[i], mu[i], sigma[i])
+
+
+@kernel
+def _truncated_logpdf(x, a, b, mu, sigma, out):  # type: ignore[no-untyped-def]
+    for i in range(len(out)):
+        out[i] = truncated_logpdf_(x[i], a[i], b[i], mu[i], sigma[i])
+
+
+@kernel
+def _truncated_mean(a, b, mu, sigma, out):  # type: ignore[no-untyped-def]
+    for i in range(len(out)):
+        out[i] = truncated_mean_(a[i], b[i], mu[i], sigma[i])
+
+
+@kernel
+def _truncated_ppf(u, a, b, mu, sigma, out):  # type: ignore[no-untyped-def]
+    for i in range(len(out)):
+        out[i] = truncated_ppf_(u[i], a[i], b[i], mu[i], sigma[i])
+
+
+def log_ndtr(x: Any) -> Any:
     """Log Φ(x), elementwise."""
-    return log_ndtr_(x)
+    return _elementwise(_log_ndtr, x)
 
 
-@vectorize(nopython=True, cache=True)
-def log_interval_mass(low, high, a, b, mu, sigma):  # type: ignore[no-untyped-def]
+def log_interval_mass(low: Any, high: Any, a: Any, b: Any, mu: Any, sigma: Any) -> Any:
     """Log probability of (low, high] under the normal truncated to (a, b], elementwise."""
-    return log_interval_mass_(low, high, a, b, mu, sigma)
+    return _elementwise(_log_interval_mass, low, high, a, b, mu, sigma)
 
 
-@vectorize(nopython=True, cache=True)
-def truncated_logpdf(x, a, b, mu, sigma):  # type: ignore[no-untyped-def]
+def truncated_logpdf(x: Any, a: Any, b: Any, mu: Any, sigma: Any) -> Any:
     """Log density at x of the normal truncated to (a, b], elementwise."""
-    return truncated_logpdf_(x, a, b, mu, sigma)
+    return _elementwise(_truncated_logpdf, x, a, b, mu, sigma)
 
 
-@vectorize(nopython=True, cache=True)
-def truncated_mean(a, b, mu, sigma):  # type: ignore[no-untyped-def]
+def truncated_mean(a: Any, b: Any, mu: Any, sigma: Any) -> Any:
     """Mean of the normal truncated to (a, b], elementwise."""
-    return truncated_mean_(a, b, mu, sigma)
+    return _elementwise(_truncated_mean, a, b, mu, sigma)
 
 
-@vectorize(nopython=True, cache=True)
-def truncated_ppf(u, a, b, mu, sigma):  # type: ignore[no-untyped-def]
-    """The u-quantile of the normal truncated to (a, b], elementwise."""
-    return truncated_ppf_(u, a, b, mu, sigma)
+def truncated_ppf(u: Any, a: Any, b: Any, mu: Any, sigma: Any) -> Any:
+    """Quantile u of the normal truncated to (a, b], elementwise."""
+    return _elementwise(_truncated_ppf, u, a, b, mu, sigma)

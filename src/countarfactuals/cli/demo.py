@@ -5,6 +5,8 @@
 3. One rejected applicant gets counterfactuals that a person could act on, as a table and in sentences.
 4. The process that made the data is known, and with it how plausible the answers really are.
 5. A report is written.
+
+With `--serve` the page on the same data is opened instead.
 """
 
 from __future__ import annotations
@@ -16,19 +18,20 @@ from collections.abc import Hashable
 from importlib.util import find_spec
 from typing import Any
 
-from countarfactuals.cli import models
-from countarfactuals.cli.output import check_out, write_text
+from countarfactuals.cli import model_files, serve
+from countarfactuals.cli.arguments import CLASSIFICATION
+from countarfactuals.cli.data_files import check_out, write_text
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals
 from countarfactuals.counterfactuals.sentences import describe
-from countarfactuals.counterfactuals.vocabulary import Unit
-from countarfactuals.counterfactuals.wording import share_text
 from countarfactuals.datasets import Dataset, load_loan
 from countarfactuals.explainers import ARFExplainer
+from countarfactuals.language import tr
+from countarfactuals.language.spelling import share_text
+from countarfactuals.language.vocabulary import Unit
 from countarfactuals.parameters import check_int
 from countarfactuals.prediction import Target
 
-REPORT = "countarfactuals-demo.html"
 _HELD_OUT = 500
 _APPLICANT = 3  # among the held-out applicants that the model rejects
 _MODEL_TREES = 200
@@ -41,42 +44,32 @@ _UNITS: dict[Hashable, Unit] = {
     "amount": "€",
     "duration": "months",
 }
-_EPILOG = f"""\
-examples:
-  countarfactuals demo
-  countarfactuals demo --out {REPORT} --seed 2
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of this subcommand."""
-    parser.epilog = _EPILOG
-    parser.add_argument("--out", default=REPORT, metavar="FILE", help=f"the report (default {REPORT})")
-    parser.add_argument("--seed", type=int, default=1, help="of everything random (default 1)")
 
 
 def run(options: argparse.Namespace) -> int:
     """Tell the story; always 0."""
-    check_int("--seed", options.seed, 0)
+    check_int("seed", options.seed, 0)
+    if options.serve:
+        return _serve(options)
     check_out(options.out)
     started = time.perf_counter()
-    print("countarfactuals: plausible counterfactual explanations")
-    print("The first run compiles the kernels, which takes about two minutes; later runs take seconds.", flush=True)
+    print(f"countarfactuals: {tr('plausible counterfactual explanations')}")
+    compiling = tr("The first run compiles the kernels, which takes about two minutes; later runs take seconds.")
+    print(compiling, flush=True)
     loan = load_loan()
     test = loan.X.sample(_HELD_OUT, random_state=options.seed)
     train = loan.X.drop(index=test.index)
 
-    _heading("1  A model and an explainer")
-    trained = models.train(train, loan.y.loc[train.index], "loan", models.CLASSIFICATION, _MODEL_TREES, options.seed)
-    print(f"A random forest learns from {len(train):,} generated loan applications who pays back:")
+    _heading(1, tr("A model and an explainer"))
+    trained = model_files.train(train, loan.y.loc[train.index], "loan", CLASSIFICATION, _MODEL_TREES, options.seed)
+    print(tr("A random forest learns from {n:,} generated loan applications who pays back:", n=len(train)))
     print(f"{trained.summary}.")
     explainer = ARFExplainer(trained.model, random_state=options.seed).fit(train)
     forest = explainer.background_.plausibility.forest
-    print(
-        f"The explainer learns which applicants exist: {forest.n_estimators} trees, {forest.forest_.n_leaves:,} leaves."
-    )
+    learns = "The explainer learns which applicants exist: {n_trees} trees, {n_leaves:,} leaves."
+    print(tr(learns, n_trees=forest.n_estimators, n_leaves=forest.forest_.n_leaves))
 
-    _heading("2  What would have changed the decision?")
+    _heading(2, tr("What would have changed the decision?"))
     rejected = test[trained.model.predict(test) == "bad"]
     constraints = Constraints(
         fixed=["age", "education", "purpose"],
@@ -84,24 +77,41 @@ def run(options: argparse.Namespace) -> int:
         max_changed=3,
     )
     result = explainer.explain(rejected.iloc[[_APPLICANT]], Target("good"), constraints)
-    print(f"{result.provenance['evaluations']} evaluations of the model gave {len(result)} counterfactuals that keep")
-    print("age, education and purpose and change at most three things. Three different ones:\n")
+    gave = (
+        "{n_asked} evaluations of the model gave {n} counterfactuals that keep age, education and purpose and change "
+    )
+    gave += "at most three things. Three different ones:"
+    print(textwrap.fill(tr(gave, n_asked=result.provenance["evaluations"], n=len(result)), _WIDTH))
     chosen = result.select(3)
-    print(chosen)
-    print(f"\nIn words:\n\n{_in_words(chosen)}")
+    print(f"\n{chosen}\n\n{tr('In words:')}\n\n{_in_words(chosen)}")
 
-    _heading("3  How true is that?")
+    _heading(3, tr("How true is that?"))
     _truth(loan, chosen)
 
-    _heading("4  A report")
+    _heading(4, tr("A report"))
     _report(result, explainer, options.out)
-    print(f"\nDone in {time.perf_counter() - started:.0f} s.")
+    print(tr("\nDone in {seconds:.0f} s.", seconds=time.perf_counter() - started))
     return 0
+
+
+def _serve(options: argparse.Namespace) -> int:
+    """The page on the loan data."""
+    checked = serve.checked(options)
+    if checked is None:
+        return serve.USAGE
+    from countarfactuals.serve import Served
+
+    loan = load_loan()
+    trained = model_files.train(loan.X, loan.y, "loan", CLASSIFICATION, _MODEL_TREES, options.seed)
+    print(tr("The explainer learns which applicants exist; the first run compiles the kernels for about two minutes."))
+    explainer = ARFExplainer(trained.model, random_state=options.seed).fit(loan.X)
+    served = Served(name="loan", explainer=explainer, outcome="loan", units=_UNITS, rows_are="applicants")
+    return serve.start([served], options, checked)
 
 
 def _in_words(result: Counterfactuals) -> str:
     paragraphs = describe(result, 2, units=_UNITS, rows="applicants").split("\n\n")
-    return "\n\n".join(textwrap.fill(one, _WIDTH) for one in paragraphs)
+    return "\n\n".join(textwrap.fill(text, _WIDTH) for text in paragraphs)
 
 
 def _truth(loan: Dataset, result: Counterfactuals) -> None:
@@ -111,22 +121,26 @@ def _truth(loan: Dataset, result: Counterfactuals) -> None:
         return
     for number, log_density in enumerate(loan.process.log_density(result.to_frame())):
         told, truth = share_text(float(result.typicality[number])), share_text(float((real < log_density).mean()))
-        print(
-            f"counterfactual {number}: we say that {told} of real applicants are less typical, the true process says "
-            f"{truth}"
-        )
+        said = "counterfactual {number}: we say that {told} of real applicants are less typical, the true process says "
+        print(tr(said + "{truth}", number=number, told=told, truth=truth))
 
 
 def _report(result: Counterfactuals, explainer: Any, out: str) -> None:
-    from countarfactuals.report import to_html
-
     has_pictures = find_spec("matplotlib") is not None
-    page = to_html(result, explainer, title="Why was this loan rejected?", units=_UNITS, rows="applicants")
-    write_text(page, out)
-    print(f"All {len(result)} counterfactuals{', with pictures,' * has_pictures} are in {out!r}: open it in a browser.")
-    if not has_pictures:
-        print("It has no pictures, as matplotlib is not installed: pip install 'countarfactuals[plot]'")
+    write_text(result.to_html(explainer, title=tr("Why was this loan rejected?"), units=_UNITS, rows="applicants"), out)
+    if has_pictures:
+        print(
+            tr(
+                "All {n} counterfactuals, with pictures, are in {file!r}: open it in a browser.",
+                n=len(result),
+                file=out,
+            )
+        )
+        return
+    print(tr("All {n} counterfactuals are in {file!r}: open it in a browser.", n=len(result), file=out))
+    print(tr("It has no pictures, as matplotlib is not installed: pip install 'countarfactuals[plot]'"))
 
 
-def _heading(text: str) -> None:
-    print(f"\n{text}\n{'─' * len(text)}")
+def _heading(number: int, text: str) -> None:
+    heading = f"{number}  {text}"
+    print(f"\n{heading}\n{'─' * len(heading)}")

@@ -11,78 +11,48 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from countarfactuals.cli import folder
-from countarfactuals.cli.arguments import (
-    add_explainer,
-    add_output,
-    add_reading,
-    add_wishes,
-    dialect_of,
-    format_of,
-    note,
-)
-from countarfactuals.cli.output import check_out, write_text
-from countarfactuals.cli.tables import PARQUET, STANDARD, check_parquet, read_like, shown, write_parquet
-from countarfactuals.cli.text import counted
-from countarfactuals.cli.wishes import constraints_of, target_of
+from countarfactuals.cli.arguments import EVALUATE_FORMATS, PARQUET, STANDARD, Dialect, dialect_of, format_of, note
+from countarfactuals.cli.data_files import check_out, check_rows, read_like, shown, write_parquet, write_text
+from countarfactuals.cli.spreadsheets import csv_text
+from countarfactuals.cli.wishes import constraints_of, target_of, targets_of_rows, wanted_cells
+from countarfactuals.cli.wishes_file import read_wishes
 from countarfactuals.evaluation import evaluate, evaluate_set
 from countarfactuals.exceptions import DataError, ParameterError
+from countarfactuals.explainers import Explainer
+from countarfactuals.language import tr
+from countarfactuals.prediction import Target
 from countarfactuals.schema import free_name
 
-FORMATS = ("table", "csv", "json", PARQUET)
 _ROW = "row"
-_EPILOG = """\
-examples:
-  counterfactuals of the first row, however they were made:
-    countarfactuals evaluate --explainer explainer --data x.csv --row 0 --counterfactuals theirs.csv --want good
-  those that `countarfactuals explain --format csv` wrote, each for its own row:
-    countarfactuals evaluate --explainer explainer --data new.csv --counterfactuals all.csv --want good --format csv
-
-The counterfactuals have the columns of the training data; others are left out.
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of this subcommand."""
-    parser.epilog = _EPILOG
-    add_explainer(parser)
-    parser.add_argument(
-        "--data", required=True, metavar="FILE", help="the rows explained: CSV, Parquet, - for standard input"
-    )
-    parser.add_argument(
-        "--row", type=int, metavar="N", help="the row of --data, counted from 0, that all of them are for"
-    )
-    parser.add_argument("--counterfactuals", required=True, metavar="FILE", help="rows to measure: CSV, Parquet, -")
-    add_wishes(parser)
-    add_output(parser, FORMATS)
-    add_reading(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure and write; always 0, as everything else is an error."""
-    check_out(options.out)
-    form = format_of(options, FORMATS)
-    check_parquet(form, options.out)
+    form = format_of(options, EVALUATE_FORMATS)
+    check_out(options.out, form)
     if options.data == options.counterfactuals == STANDARD:
         raise ParameterError("Standard input can be read once: --data or --counterfactuals must be a file.")
     if options.row is not None and options.row < 0:
         raise ParameterError(f"--row is counted from 0, got {options.row}.")
+    wishes = read_wishes(options.constraints)
+    wishes.fill(options)
     opened = folder.read(options.explainer, trusted=options.trust_model)
     explainer, dialect = opened.explainer, dialect_of(options, opened.dialect)
     schema, known = explainer.schema_, opened.known_columns
-    target = target_of(options, explainer.background_.predictor)
-    constraints = constraints_of(options, schema)
-    X, _ = read_like(options.data, dialect, note, schema, known=known)
+    constraints = constraints_of(options, schema, wishes)
+    X, targets = _rows_and_targets(options, dialect, explainer, known)
     label = free_name(_ROW, schema.names)  # as `explain` names it
     theirs, others = read_like(options.counterfactuals, dialect, _silent, schema, known=known, extra=[label])
     parts, together = [], {}
     for row, at in _by_row(theirs, others.get(label), X, options).items():
-        given = (theirs.iloc[at], X.loc[[row]], explainer, target, constraints)
+        given = (theirs.iloc[at], X.loc[[row]], explainer, targets[row], constraints)
         measured = evaluate(*given)
         measured.insert(0, "counterfactual", measured.index)
         measured.insert(0, _ROW, row)
@@ -92,8 +62,22 @@ def run(options: argparse.Namespace) -> int:
     if form == PARQUET:
         write_parquet(measured, options.out)
     else:
-        write_text(_text(measured, together, form), options.out)
+        write_text(_text(measured, together, form, options.exact_cells), options.out)
     return 0
+
+
+def _rows_and_targets(
+    options: argparse.Namespace, dialect: Dialect, explainer: Explainer, known: Collection[str]
+) -> tuple[pd.DataFrame, list[Target | None]]:
+    """The rows that are explained, and what is wanted of each."""
+    predictor, column = explainer.background_.predictor, options.want_column
+    target = target_of(options, predictor) if column is None else None
+    X, others = read_like(
+        options.data, dialect, note, explainer.schema_, known=known, extra=[] if column is None else [column]
+    )
+    if column is None:
+        return X, [target] * len(X)
+    return X, targets_of_rows(options, predictor, wanted_cells(options, others))
 
 
 def _silent(_: str) -> None:
@@ -101,12 +85,12 @@ def _silent(_: str) -> None:
 
 
 def _by_row(
-    theirs: pd.DataFrame, said: list[Any] | None, X: pd.DataFrame, options: argparse.Namespace
+    theirs: pd.DataFrame, labels: list[Any] | None, X: pd.DataFrame, options: argparse.Namespace
 ) -> dict[int, list[int]]:
     """Positions of the counterfactuals of each row."""
-    if options.row is None and said is not None:
+    if options.row is None and labels is not None:
         groups: dict[int, list[int]] = {}
-        for position, cell in enumerate(said):
+        for position, cell in enumerate(labels):
             groups.setdefault(_number(cell, position), []).append(position)
     elif options.row is None and len(X) > 1:
         raise ParameterError(
@@ -114,10 +98,7 @@ def _by_row(
         )
     else:
         groups = {options.row or 0: list(range(len(theirs)))}
-    if beyond := [row for row in groups if not 0 <= row < len(X)]:
-        raise DataError(
-            f"{shown(options.data)} has {counted(len(X), 'row')}, counted from 0, so there is no row {beyond[0]}."
-        )
+    check_rows(options.data, len(X), list(groups))
     return groups
 
 
@@ -131,33 +112,28 @@ def _number(cell: Any, position: int) -> int:
         ) from None
 
 
-def _text(measured: pd.DataFrame, together: dict[int, dict[str, float]], form: str) -> str:
+def _text(measured: pd.DataFrame, together: dict[int, dict[str, float]], form: str, exact: bool) -> str:
     if form == "csv":
-        return str(measured.to_csv(index=False, lineterminator="\n"))
+        return csv_text(measured, exact=exact)
+    sets = pd.DataFrame.from_dict(together, orient="index").rename_axis(_ROW).reset_index()
     if form == "json":
-        lines = [{name: _plain(value) for name, value in line.items()} for line in measured.to_dict("records")]
-        sets = [
-            {_ROW: row, **{name: _plain(value) for name, value in worth.items()}} for row, worth in together.items()
-        ]
-        return (
-            json.dumps({"counterfactuals": lines, "sets": sets}, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-        )
-    sets_frame = pd.DataFrame.from_dict(together, orient="index").rename_axis(_ROW)
-    return (
-        "\n".join([_grid(measured), "", "all counterfactuals of a row together", _grid(sets_frame.reset_index())])
-        + "\n"
-    )
+        stored = {"counterfactuals": _records(measured), "sets": _records(sets)}
+        return json.dumps(stored, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return f"{_grid(measured)}\n\n{tr('all counterfactuals of a row together')}\n{_grid(sets)}\n"
+
+
+def _records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+    return [{name: _plain(value) for name, value in line.items()} for line in frame.to_dict("records")]
 
 
 def _grid(frame: pd.DataFrame) -> str:
     """A frame as people read it."""
-    shown_frame = pd.DataFrame({name: [_short(value) for value in frame[name]] for name in frame.columns})
-    return str(shown_frame.to_string(index=False))
+    return str(pd.DataFrame({name: map(_short, frame[name]) for name in frame.columns}).to_string(index=False))
 
 
 def _short(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
+        return tr("yes") if value else tr("no")
     if isinstance(value, float | np.floating):
         return "–" if math.isnan(value) else f"{value:.4g}"
     return str(value)

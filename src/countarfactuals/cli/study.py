@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 from countarfactuals.datasets.paper import PAPER_SETS
+from countarfactuals.language import tr
 from countarfactuals.study.design import METHODS, PRESETS, Design
-from countarfactuals.study.findings import told_required
-from countarfactuals.study.study import run_study
+from countarfactuals.study.run import run_study
+from countarfactuals.study.telling import told_required
 
 _DESCRIPTION = (
     "Rerun the comparison of the CountARFactuals paper: explain instances of data sets whose density is known by "
@@ -21,6 +22,8 @@ _PRESET = (
     "own defaults ('default')"
 )
 
+_PLUGIN = "Python file that registers data sets or methods, which --sets and --methods can then name; may be repeated"
+
 _EPILOG = """\
 examples:
   the paper's comparison on its published data, with its settings and with this package's own:
@@ -28,6 +31,8 @@ examples:
     countarfactuals study --data FOLDER --preset default --out ours --jobs 2
   a small one on new data:
     countarfactuals study --generate --sets cassini,bn_5 --methods arf,nice --instances 3 --out small
+  on a set of your own, which my_sets.py adds by `countarfactuals.study.register_set`:
+    countarfactuals study --generate --plugin my_sets.py --sets mine,cassini --out own
   go on after it was stopped: the same command with --resume
 """
 
@@ -41,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", required=True, help="folder for all that is written")
     parser.add_argument("--methods", type=_names, default=METHODS, help=f"default: {','.join(METHODS)}")
     parser.add_argument("--sets", type=_names, default=PAPER_SETS, help=f"default: {','.join(PAPER_SETS)}")
+    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help=_PLUGIN)
     parser.add_argument("--preset", choices=PRESETS, default="paper", help=_PRESET)
     parser.add_argument("--instances", type=int, default=10, help="rows to explain per data set (default: 10)")
     parser.add_argument("--evaluations", type=int, default=1000, help="most per explanation (default: 1000)")
@@ -65,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
         seed=options.seed,
         n_rows=options.rows,
         n_estimators=options.trees,
+        plugins=tuple(str(Path(path).resolve()) for path in options.plugin),
     )
     out = Path(options.out).resolve()
     try:
@@ -77,10 +84,11 @@ def run(options: argparse.Namespace) -> int:
             quiet=options.quiet,
         )
     except KeyboardInterrupt:
-        print("\nStopped. What is finished is kept: run the same command with --resume to go on.", file=sys.stderr)
+        stopped = tr("Stopped. What is finished is kept: run the same command with --resume to go on.")
+        print(f"\n{stopped}", file=sys.stderr)
         return 130
-    print(told_required(tables.findings()))
-    print(f"Report: {out / 'report.html'}")
+    print(told_required(tables.findings))
+    print(tr("Report: {path}", path=out / "report.html"))
     return 0
 
 

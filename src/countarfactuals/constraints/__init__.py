@@ -2,14 +2,29 @@
 
     Constraints ─ bind(schema, row) ─ parts ─ Limits ─ violations, hold, keep_allowed
 
-- `language`: `Constraints`, what a user says, and the checks that need no data.
-- `wording`: the same as sentences and as JSON.
-- `binding`: the checks against a schema and one row, and the translation to parts.
-- `parts`: one constraint in matrix codes; each tells which rows violate it.
-- `limits`: `Limits`, all parts for one row, and what follows from them for each column.
+- `kinds`: one file for each kind of constraint, with all that is to be known of it.
+- `kind`: what a kind must tell, and the registry; `option`: how a command line says it; `wording`: how it is worded.
+- `language`: `Constraints`, what a user says.
+- `clause`: one thing that is said, as data.
+- `suggestion`: what names of columns suggest, told and never applied.
+- `parts`: single constraints bound to a row; `limits`: `Limits`, all of them, and what follows for each column.
 """
 
-from .language import Constraints, as_constraints
+from .clause import Clause
+from .kind import KINDS, ConstraintKind, register
+from .language import Constraints, as_constraints, clause_text
 from .limits import Limits
+from .suggestion import Suggestion, suggest_constraints
 
-__all__ = ["Constraints", "Limits", "as_constraints"]
+__all__ = [
+    "KINDS",
+    "Clause",
+    "ConstraintKind",
+    "Constraints",
+    "Limits",
+    "Suggestion",
+    "as_constraints",
+    "clause_text",
+    "register",
+    "suggest_constraints",
+]

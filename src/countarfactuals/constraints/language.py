@@ -1,56 +1,78 @@
 """`Constraints`: what a user says of the changes a counterfactual may make.
 
-1. Here is checked what needs no data: shapes, signs, words. What is said is copied, so that it can not change later.
-2. `bind` checks the rest against a schema and one row (see `binding`).
+1. Each keyword is a kind of constraint (see `kinds`), which checks at once what needs no data.
+2. `bind` checks the rest against a schema and one row. This is done for every row that is explained, so it stays far
+   below a millisecond.
+3. `describe` and `to_dict` say it as sentences and as JSON, `from_dict` reads it back.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from dataclasses import fields as dataclass_fields
-from numbers import Integral, Real
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import FrozenInstanceError, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from countarfactuals.exceptions import ConstraintError, DataTypeError, did_you_mean
-from countarfactuals.schema import Schema
+from countarfactuals.exceptions import ConstraintError, DataError, DataTypeError, Setting, did_you_mean, listed
+from countarfactuals.language import tr
 
-from .binding import DIRECTIONS, bound
-from .limits import Limits
-from .parts import COMPARISONS
-from .wording import as_dict, sentences
+from . import kinds  # noqa: F401  (registers them)
+from .clause import Clause
+from .kind import KINDS, ConstraintKind, Row
+from .kinds.weights import IMMUTABLE, WEIGHTS
+from .limits import Limits, all_or_none
+from .naming import Wording
+from .parts import Part
+
+if TYPE_CHECKING:
+    from countarfactuals.language.vocabulary import Words
+    from countarfactuals.schema import Schema
+
+_BUILT_IN = frozenset(KINDS)
+_FIXING = ("fixed", "vary", "weights")  # kinds that deny a column every change, whatever the row
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, kw_only=True)
 class Constraints:
     """What may change, how far and in which direction. Every part is optional.
 
     Parameters
     ----------
     fixed : columns that do not change.
+    vary : the only columns that may change, None for all; none of them may be fixed.
     ranges : by column the interval (low, high) of a changed value, ends included, None for an open end. For numbers,
         and with levels as ends for ordered categories.
-    allowed : by column the levels that a changed cell may have; or a dict from each level to those that it may change
-        to, where levels that it does not name can not change. `MISSING` stands for a missing cell.
+    change : by column the interval (low, high) of a changed value relative to the row's own, ends included, None for
+        an open end: numbers that are added, such as (0, 5), or shares of its size, such as ("-20%", "20%"). One end
+        alone stands for both ways: 5, "20%". Of ordered categories a number of levels.
+    steps : by column the number of which a changed value is a multiple; "±50" for steps from the row's own value.
+    allowed : by column the levels or numbers that a changed cell may have; or a dict from each to those that it may
+        change to, where values that it does not name can not change. `MISSING` stands for a missing cell.
     direction : by column "increase" or "decrease": numbers, ordered categories and booleans (False is below True).
+    derived : by column what it is computed from others by: a text such as `"weight / height ** 2"` (numbers, columns,
+        `+ - * / **`, comparisons, min, max, abs, round, floor, ceil; names with blanks in backquotes), or a function of
+        a frame that returns one value per row. It changes along with the others, which is no change of its own.
     max_changed : how many columns may change.
-    rules : comparisons of two columns such as `("income_min", "<=", "income_max")`, which hold if one is missing; and
-        functions of a frame that return one bool per row. They must hold for the whole row, whatever changed. A
-        function sees missing cells as its library has them: NaN >= 18 is False and so a violation, NA >= 18 is NA
-        and counts as holding.
+    rules : comparisons of two columns such as `("income_min", "<=", "income_max")`, or of
+        formulas, `"loan <= 0.8 * price"`, which hold if a cell is missing; and functions of a frame that return one
+        bool per row. They must hold for the whole row, whatever changed. A function sees missing cells as its library
+        has them: NaN >= 18 is False and so a violation, NA >= 18 is NA and counts as holding.
     groups : lists of columns that change together or not at all.
     exactly_one : lists of columns of which exactly one is 1 (or True), the others 0.
-    weights : cost of a change by column in the distance, 1 by default.
+    weights : cost of a change by column in the distance, 1 by default, or a word: "hard" (5), "normal" (1), "easy"
+        (0.2) or "immutable", for a column that does not change.
     allow_missing : whether a present value may become missing. Even so, a changed cell with a range, a direction or
         allowed levels stays present, unless `MISSING` is among these levels.
+
+    further : what kinds say that were registered beside these.
 
     The row's own values may lie outside of what is said and stay. Filling a missing cell is a change.
 
     >>> import pandas as pd
     >>> loans = pd.DataFrame({"age": [30, 40], "income": [1.5, 2.5], "purpose": ["car", "study"]})
+    >>> from countarfactuals.schema import Schema
     >>> schema = Schema.infer(loans)
     >>> constraints = Constraints(fixed=["purpose"], ranges={"income": (None, 3)}, direction={"age": "increase"})
     >>> rows = schema.encode(loans)
@@ -65,150 +87,180 @@ class Constraints:
     'age' can only increase.
     """
 
-    fixed: Collection[Hashable] = ()
-    ranges: Mapping[Hashable, Sequence[Any]] = field(default_factory=dict)
-    allowed: Mapping[Hashable, Collection[Any] | Mapping[Any, Collection[Any]]] = field(default_factory=dict)
-    direction: Mapping[Hashable, str] = field(default_factory=dict)
-    max_changed: int | None = None
-    rules: Sequence[Callable[[Any], Any] | Sequence[Any]] = ()
-    groups: Sequence[Collection[Hashable]] = ()
-    exactly_one: Sequence[Collection[Hashable]] = ()
-    weights: Mapping[Hashable, float] = field(default_factory=dict)
-    allow_missing: bool = False
+    if TYPE_CHECKING:
 
-    def __post_init__(self) -> None:
-        checked = {
-            "fixed": _items(self.fixed, "`fixed`", "a list of columns", 'fixed=["age"]'),
-            "ranges": {name: _range(name, said) for name, said in _mapping(self.ranges, "ranges").items()},
-            "allowed": {name: _levels(name, said) for name, said in _mapping(self.allowed, "allowed").items()},
-            "direction": {name: _direction(name, said) for name, said in _mapping(self.direction, "direction").items()},
-            "max_changed": _max_changed(self.max_changed),
-            "rules": _rules(self.rules),
-            "groups": _sets(self.groups, "groups"),
-            "exactly_one": _sets(self.exactly_one, "exactly_one"),
-            "weights": {name: _weight(name, said) for name, said in _mapping(self.weights, "weights").items()},
-        }
-        if not isinstance(self.allow_missing, bool | np.bool_):
-            raise ConstraintError(f"`allow_missing` must be True or False, got {self.allow_missing!r}.")
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        def __getattr__(self, name: str) -> Any:
+            """What is said of a kind."""
+
+    def __init__(
+        self,
+        *,
+        fixed: Collection[Hashable] = (),
+        vary: Collection[Hashable] | None = None,
+        ranges: Mapping[Hashable, Sequence[Any]] = _NOTHING,
+        change: Mapping[Hashable, Any] = _NOTHING,
+        steps: Mapping[Hashable, float | str] = _NOTHING,
+        allowed: Mapping[Hashable, Collection[Any] | Mapping[Any, Collection[Any]]] = _NOTHING,
+        direction: Mapping[Hashable, str] = _NOTHING,
+        derived: Mapping[Hashable, str | Callable[[Any], Any]] = _NOTHING,
+        max_changed: int | None = None,
+        rules: Sequence[Callable[[Any], Any] | Sequence[Any] | str] = (),
+        groups: Sequence[Collection[Hashable]] = (),
+        exactly_one: Sequence[Collection[Hashable]] = (),
+        weights: Mapping[Hashable, float | str] = _NOTHING,
+        allow_missing: bool = False,
+        **further: Any,
+    ) -> None:
+        values = {name: value for name, value in locals().items() if name not in ("self", "further")} | further
+        for name in values:
+            _kind_named(name)
+        for name, kind in KINDS.items():
+            self.__dict__[name] = kind.check(values.get(name, kind.default))
+        _refuse_overlap(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if isinstance(other, Constraints) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # dicts are part of it
+
+    def __repr__(self) -> str:
+        return f"Constraints({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        further = [KINDS[name] for name in vars(self) if name not in _BUILT_IN]
+        return {"values": dict(vars(self)), "further": further}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for kind in state["further"]:  # another process may not know them yet
+            KINDS.setdefault(kind.name, kind)
+        self.__dict__.update(state["values"])
+
+    def _by_kind(self) -> Iterator[tuple[ConstraintKind[Any], Any]]:
+        """The kinds in the order of their sentences, and what is said of each."""
+        return ((kind, vars(self)[name]) for name, kind in KINDS.items() if name in vars(self))
 
     def limited(self, max_changed: int | None) -> Constraints:
         """The same, with at most so many changes; None adds nothing."""
         if max_changed is None:
             return self
-        return replace(self, max_changed=min(max_changed, self.max_changed or max_changed))
+        return Constraints(**{**vars(self), "max_changed": min(max_changed, self.max_changed or max_changed)})
+
+    def without(self, clause: Clause) -> Constraints:
+        """The same without one thing that is said, such as a diagnosis names."""
+        kind = _kind_named(clause.kind)
+        return Constraints(**{**vars(self), kind.name: kind.without(vars(self)[kind.name], clause)})
 
     def bind(self, schema: Schema, x: np.ndarray) -> Limits:
         """The limits for one row `x` in the codes of `schema`, shape (p,); all names and values are checked."""
-        return bound(self, schema, x)
+        row = Row(schema, np.array(x, np.float64), self.allow_missing)
+        if row.x.shape != (len(schema.columns),):
+            raise DataError(
+                "The row must be one-dimensional with {allowed} cell(s), got shape {got}.",
+                allowed=len(schema.columns),
+                got=row.x.shape,
+            )
+        parts = _with_own_names(part for kind, value in self._by_kind() for part in kind.parts(value, row))
+        _refuse_all_fixed(parts, len(row.x))
+        return Limits.of(schema, row.x, parts, WEIGHTS.costs(self.weights, row))
 
     def to_dict(self) -> dict[str, Any]:
-        """What is said as plain JSON types; functions by their names, missing cells and open ends as None."""
-        return as_dict(self)
+        """What is said as plain JSON types, with what JSON lacks tagged (see `clause`); functions by their names."""
+        written = {kind.name: kind.to_json(value) for kind, value in self._by_kind()}
+        return {name: stored for name, stored in written.items() if stored}
 
-    def describe(self) -> list[str]:
-        """What is said as sentences."""
-        return sentences(self)
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Constraints:
+        """The inverse of `to_dict`; a function comes back as a rule that has its name and can not judge."""
+        return cls(**{name: _kind_named(name).from_json(value) for name, value in stored.items()})
+
+    def describe(self, words: Words | None = None, schema: Schema | None = None) -> list[str]:
+        """What is said as sentences, in plain text.
+
+        Parameters
+        ----------
+        words : what a reader calls things; None for names as Python writes them.
+        schema : where columns and levels have their labels; None for names as they were said.
+        """
+        wording = Wording(words, schema)
+        entries = [(kind, entry) for kind, value in self._by_kind() for entry in kind.entries(value)]
+        phrases = [kind.phrase(*entry, wording) for kind, entry in entries]
+        return [tr("{phrase}.", phrase=phrase) for phrase in phrases if phrase is not None]
 
 
-def as_constraints(said: Any) -> Constraints:
+def _refuse_overlap(constraints: Constraints) -> None:
+    """Refuse a column that is said to change and not to."""
+    immutable = [name for name, weight in constraints.weights.items() if weight == IMMUTABLE]
+    kept = {"fixed": list(constraints.fixed), "weights": immutable}
+    for other, names in kept.items():
+        both = [name for name in constraints.vary or () if name in names]
+        if both:
+            raise ConstraintError(
+                "{parameter} and {other} both name {got}: a column may change or not. Name it in one of them.",
+                parameter=Setting("vary"),
+                other=Setting(other),
+                got=listed(both),
+            )
+
+
+def as_constraints(constraints: Any) -> Constraints:
     """Constraints from what a user passes: themselves, a dict of their fields, or None for none."""
-    if said is None:
+    if constraints is None:
         return Constraints()
-    if isinstance(said, Constraints):
-        return said
-    if isinstance(said, Mapping):
-        fields = [one.name for one in dataclass_fields(Constraints)]
-        if unknown := [name for name in said if name not in fields]:
-            raise ConstraintError(
-                f"There is no constraint {unknown[0]!r}; known: {', '.join(fields)}.{did_you_mean(unknown[0], fields)}"
-            )
-        return Constraints(**said)
-    raise DataTypeError(f"constraints must be `Constraints` or a dict of its fields, got {said!r}.")
+    if isinstance(constraints, Constraints):
+        return constraints
+    if isinstance(constraints, Mapping):
+        return Constraints(**{str(name): value for name, value in constraints.items()})
+    raise DataTypeError(
+        "constraints must be {parameter} or a dict of its fields, got {got!r}.",
+        parameter=Setting("Constraints"),
+        got=constraints,
+    )
 
 
-def _items(said: Any, where: str, what: str, example: str) -> tuple[Any, ...]:
-    if isinstance(said, str | bytes | Mapping) or not isinstance(said, Collection):
-        raise ConstraintError(f"{where} must be {what}, got {said!r}. For example {example}.")
-    return tuple(said)
+def clause_text(clause: Clause, words: Words | None = None, schema: Schema | None = None) -> str:
+    """A clause as a diagnosis tells it, in plain text without a full stop; the rest as in `Constraints.describe`."""
+    return _kind_named(clause.kind).clause_text(clause, Wording(words, schema))
 
 
-def _mapping(said: Any, field_name: str) -> dict[Hashable, Any]:
-    if not isinstance(said, Mapping):
-        examples = {
-            "ranges": '{"income": (20, None)}',
-            "allowed": '{"purpose": ["car", "study"]}',
-            "direction": '{"age": "increase"}',
-            "weights": '{"age": 2.0}',
-        }
+def _kind_named(name: str) -> ConstraintKind[Any]:
+    if name not in KINDS:
         raise ConstraintError(
-            f"`{field_name}` must be a dict by column, got {said!r}. For example {field_name}={examples[field_name]}."
+            "There is no constraint {got!r}; known: {allowed}.{hint}",
+            got=name,
+            allowed=", ".join(KINDS),
+            hint=did_you_mean(name, KINDS),
         )
-    return dict(said)
+    return KINDS[name]
 
 
-def _range(name: Hashable, said: Any) -> tuple[Any, Any]:
-    if isinstance(said, str | bytes) or not isinstance(said, Sequence | np.ndarray) or len(said) != 2:
+def _with_own_names(parts: Iterable[Part]) -> list[Part]:
+    """The parts with names made different, as columns 1 and "1" would share one."""
+    named: dict[Clause, Part] = {}
+    for part in parts:
+        clause, number = part.clause, 2
+        while clause in named:
+            clause, number = part.clause.numbered(number), number + 1
+        named[clause] = part if clause is part.clause else replace(part, clause=clause)
+    return list(named.values())
+
+
+def _refuse_all_fixed(parts: Sequence[Part], n_columns: int) -> None:
+    """Refuse constraints under which no row at all could change; a group with a fixed column is fixed."""
+    fixing = [part for part in parts if part.clause.kind in _FIXING]
+    fixed = {cell.column for part in fixing for cell in part.cells if cell.forbids_all}
+    for group in all_or_none(parts) if fixed else ():
+        if not fixed.isdisjoint(group.tolist()):
+            fixed.update(group.tolist())
+    if len(fixed) == n_columns:
         raise ConstraintError(
-            f"The range of {name!r} must be (low, high), ends included, with None for an open end; got {said!r}."
+            "{parameter} and the {other} of fixed columns leave no column that may change, so there is no "
+            "counterfactual. Free at least one.",
+            parameter=Setting("fixed"),
+            other=Setting("groups"),
         )
-    return said[0], said[1]
-
-
-def _levels(name: Hashable, said: Any) -> tuple[Any, ...] | dict[Any, tuple[Any, ...]]:
-    where, what = f"`allowed` for {name!r}", "a list of levels or a dict from each level to a list of levels"
-    if not isinstance(said, Mapping):
-        levels: Any = _items(said, where, what, f"[{said!r}]")
-    else:
-        levels = {
-            start: _items(ends, f"{where} from {start!r}", "a list of levels", f"[{ends!r}]")
-            for start, ends in said.items()
-        }
-    if not levels:
-        raise ConstraintError(f"{where} names no level: {said!r}. Name at least one, or put the column into `fixed`.")
-    return levels
-
-
-def _direction(name: Hashable, said: Any) -> str:
-    if not isinstance(said, str) or said not in DIRECTIONS:
-        raise ConstraintError(
-            f"The direction of {name!r} must be 'increase' or 'decrease', got {said!r}.{did_you_mean(said, DIRECTIONS)}"
-        )
-    return str(said)
-
-
-def _max_changed(said: Any) -> int | None:
-    if said is None:
-        return None
-    if isinstance(said, bool | np.bool_) or not isinstance(said, Integral) or int(said) < 1:
-        raise ConstraintError(
-            f"`max_changed` must be a whole number of at least 1, or None for no bound; got {said!r}. "
-            "Without any change there is no counterfactual."
-        )
-    return int(said)
-
-
-def _rules(said: Any) -> tuple[Any, ...]:
-    example = 'rules=[("income_min", "<=", "income_max"), lambda frame: frame["age"] >= 18]'
-    rules = _items(said, "`rules`", "a list of rules", example)
-    for rule in rules:
-        if not callable(rule) and not (isinstance(rule, tuple | list) and len(rule) == 3):
-            raise ConstraintError(
-                f"A rule must be (column, sign, column) or a function of a frame, got {rule!r}. For example {example}."
-            )
-        if not callable(rule) and not (isinstance(rule[1], str) and rule[1] in COMPARISONS):
-            raise ConstraintError(f"The sign of rule {rule!r} must be one of {', '.join(COMPARISONS)}.")
-    return tuple(rule if callable(rule) else tuple(rule) for rule in rules)
-
-
-def _sets(said: Any, field_name: str) -> tuple[tuple[Hashable, ...], ...]:
-    example = f'{field_name}=[["a", "b"]]'
-    sets = _items(said, f"`{field_name}`", "a list of lists of columns", example)
-    return tuple(_items(one, f"An entry of `{field_name}`", "a list of columns", example) for one in sets)
-
-
-def _weight(name: Hashable, said: Any) -> float:
-    if isinstance(said, bool | np.bool_) or not isinstance(said, Real) or not 0 <= float(said) < math.inf:
-        raise ConstraintError(f"The weight of {name!r} must be a finite number of at least 0, got {said!r}.")
-    return float(said)

@@ -3,17 +3,22 @@
 - `result`: `Counterfactuals`, for one row.
 - `batch`: `CounterfactualsBatch`, for many.
 - `diagnosis`: `Diagnosis`, why nothing was found.
-- `oddity`: `Oddity`, a cell that is unusual given the rest of its row.
+- `remarks`: `Note`, what a reader should know, and `Oddity`, a cell that is unusual given the rest of its row.
 - `select`: which few rows to show, and which to drop.
+- `importance`: how often and how far features change.
+- `recourse`: what another outcome costs groups of rows, with `intervals`; `recourse_words` tells it.
+- `ways`: changes that would help many rows.
 - `frames`: rows and measures as the user's frames.
 - `storage`: JSON and back, to the last bit.
-- `wording`: single values, changes and scores as text; `display` and `overview`: tables for terminals and notebooks.
-- `sentences`: results in plain language, by the names and units of `vocabulary` and values written as in `spelling`.
+- `display` and `overview`: tables for terminals and notebooks.
+- `sentences`: results in plain language; `reasons`: why nothing was found.
 """
 
 from countarfactuals.counterfactuals.batch import CounterfactualsBatch
 from countarfactuals.counterfactuals.diagnosis import Diagnosis
-from countarfactuals.counterfactuals.oddity import Oddity
+from countarfactuals.counterfactuals.recourse import Recourse
+from countarfactuals.counterfactuals.remarks import Note, Oddity
 from countarfactuals.counterfactuals.result import Counterfactuals
+from countarfactuals.counterfactuals.ways import CommonWays
 
-__all__ = ["Counterfactuals", "CounterfactualsBatch", "Diagnosis", "Oddity"]
+__all__ = ["CommonWays", "Counterfactuals", "CounterfactualsBatch", "Diagnosis", "Note", "Oddity", "Recourse"]

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
 import pandas as pd
 
 from countarfactuals.counterfactuals import frames, overview, storage
+from countarfactuals.counterfactuals.importance import importance
+from countarfactuals.counterfactuals.recourse import Recourse, recourse
 from countarfactuals.counterfactuals.reportable import Reportable
 from countarfactuals.counterfactuals.result import Counterfactuals
 from countarfactuals.exceptions import DataError
+from countarfactuals.schema import Labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,32 +103,97 @@ class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
         return {name: _stacked([part[name] for part in parts]) for name in parts[0]}
 
     def changes(self) -> Any:
-        """What differs from the rows, one line per changed cell: row, counterfactual, feature, from, to (pandas)."""
-        columns: dict[str, list[Any]] = {name: [] for name in ("row", "counterfactual", "feature", "from", "to")}
+        """What differs from the rows, one line per changed cell (pandas).
+
+        Its columns are row, counterfactual, feature, from, to, consequence, as in `Counterfactuals.changes`.
+        """
+        names = ("row", "counterfactual", "feature", "from", "to", "consequence")
+        columns: dict[str, list[Any]] = {name: [] for name in names}
         for label, result in zip(self.index, self.results, strict=True):
-            part = frames.change_list(result.schema, result.x, result.rows, result.changed)
+            part = frames.change_list(result)
             columns["row"] += [label] * len(part["feature"])
             for name, values in part.items():
                 columns[name] += values
         return frames.long_frame(columns)
 
+    def labelled(self, labels: Labels | None) -> CounterfactualsBatch:
+        """The same with other names for columns and levels, see `Counterfactuals.labelled`."""
+        return replace(self, results=tuple(result.labelled(labels) for result in self.results)) if labels else self
+
     def summary(self) -> Any:
-        """Per row: status, n_found, best_proximity, fewest_changes, highest_typicality, seconds (a pandas frame)."""
+        """Per row: status, n_found, best_distance, fewest_changes, highest_typicality, seconds (a pandas frame)."""
         lines = [
             {
                 "status": result.status,
                 "n_found": result.n_found,
-                "best_proximity": _best(result.objectives.get("proximity"), np.nanmin),
-                "fewest_changes": _best(result.changed.sum(axis=1), np.nanmin),
+                "best_distance": _best(result.objectives.get("distance"), np.nanmin),
+                "fewest_changes": _best(result.n_changed, np.nanmin),
                 "highest_typicality": _best(result.typicality, np.nanmax),
                 "seconds": _seconds(result),
             }
             for result in self.results
         ]
-        names = ["status", "n_found", "best_proximity", "fewest_changes", "highest_typicality", "seconds"]
+        names = ["status", "n_found", "best_distance", "fewest_changes", "highest_typicality", "seconds"]
         frame = pd.DataFrame(lines, columns=names)
         frame.index = pd.Index(list(self.index), name="row", tupleize_cols=False)
         return frame.astype({"n_found": np.int64} | dict.fromkeys(names[2:], np.float64))
+
+    def importance(self, k: int | None = None) -> pd.DataFrame:
+        """How often and how far each feature changes, as `Counterfactuals.importance`; every row counts alike.
+
+        Parameters
+        ----------
+        k : how many counterfactuals of each row count, chosen as by `select`; None for all.
+        """
+        return importance(self.results, k)
+
+    def with_robustness(self, frame: pd.DataFrame) -> CounterfactualsBatch:
+        """The same with one more objective in each result, as `Counterfactuals.with_robustness` adds it.
+
+        Parameters
+        ----------
+        frame : what `Explainer.robustness` gave for this batch.
+        """
+        ends = np.cumsum([len(result) for result in self.results])
+        if len(frame) != (ends[-1] if len(ends) else 0):
+            raise DataError(
+                f"The frame has {len(frame)} lines for {sum(map(len, self.results))} counterfactuals. Pass that of "
+                "this very batch."
+            )
+        parts = [frame.iloc[end - len(result) : end] for end, result in zip(ends, self.results, strict=True)]
+        results = [result.with_robustness(part) for result, part in zip(self.results, parts, strict=True)]
+        return replace(self, results=tuple(results))
+
+    def recourse(
+        self,
+        by: Any,
+        *,
+        bins: int | Sequence[float] | None = None,
+        prefer: str | Mapping[str, float] | None = None,
+        confidence: float = 0.95,
+        n_draws: int = 2000,
+        random_state: int = 0,
+    ) -> Recourse:
+        """What another outcome would cost each group of rows, with intervals and differences; for audits of fairness.
+
+        Parameters
+        ----------
+        by : a column of the rows, or one value per row: a Series with their labels, or an array or list in their order.
+        bins : for numbers, how many bands with about as many rows each, or ascending cuts such as [30, 50]; None makes
+            four bands where there are more than ten values.
+        prefer : which counterfactual of a row is its best, as in `select`.
+        confidence : of the intervals.
+        n_draws, random_state : of the bootstrap, by which means and medians get their intervals.
+        """
+        return recourse(
+            self,
+            by,
+            bins=bins,
+            prefer=prefer,
+            confidence=confidence,
+            n_draws=n_draws,
+            random_state=random_state,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON types, with the name and version of the format."""

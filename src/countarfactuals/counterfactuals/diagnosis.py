@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from countarfactuals.constraints import Clause
+
 if TYPE_CHECKING:
     from countarfactuals.counterfactuals.result import Counterfactuals
-    from countarfactuals.counterfactuals.vocabulary import Words
+    from countarfactuals.language.vocabulary import Words
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,7 @@ reach, or a larger `max_evaluations`.
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else read_only(value))
         for name in ("n_violating", "lifting"):
-            object.__setattr__(self, name, {str(key): int(count) for key, count in getattr(self, name).items()})
+            object.__setattr__(self, name, {_name(key): int(count) for key, count in getattr(self, name).items()})
 
     def text(self, result: Counterfactuals | None = None, words: Words | None = None) -> str:
         """Whole sentences in plain text.
@@ -68,6 +70,10 @@ reach, or a larger `max_evaluations`.
 
     def __str__(self) -> str:
         return self.text()
+
+
+def _name(key: Any) -> str:
+    return key if isinstance(key, Clause) else str(key)
 
 
 def read_only(values: Any, dtype: Any = np.float64) -> np.ndarray:

@@ -18,14 +18,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from countarfactuals.counterfactuals.outcomes import REGRESSION, shown_scores, target_text, wanted_score
-from countarfactuals.counterfactuals.vocabulary import Words
-from countarfactuals.counterfactuals.wording import (
+from countarfactuals.counterfactuals.outcomes import (
+    is_regression,
+    outcome_head,
+    score_name,
+    shown_scores,
+    target_text,
+    wanted_score,
+)
+from countarfactuals.counterfactuals.sentences import why_no_rows
+from countarfactuals.language import counted, tr
+from countarfactuals.language.spelling import (
     DOWN,
     OTHER,
     UP,
     arrow,
     cell_texts,
+    count_text,
     name_text,
     names_text,
     one_line,
@@ -34,6 +43,7 @@ from countarfactuals.counterfactuals.wording import (
     share_text,
     width,
 )
+from countarfactuals.language.vocabulary import Words
 
 if TYPE_CHECKING:
     from countarfactuals.counterfactuals.result import Counterfactuals
@@ -68,19 +78,21 @@ class _Table:
     later: tuple[str, ...]
     unchanged: tuple[str, ...]
     n_more: int
+    has_consequences: bool
 
 
 def _table(result: Counterfactuals) -> _Table:
     shown = min(len(result), ROWS)
     changed = result.changed
     now, ever = changed[:shown].any(axis=0), changed.any(axis=0)
-    names = result.schema.names
+    names = result.schema.titles
     return _Table(
         features=tuple(_feature(result, j, shown) for j in np.flatnonzero(now).tolist()),
         outcome=tuple(_outcome(result, shown)),
         later=tuple(name_text(names[j]) for j in np.flatnonzero(ever & ~now).tolist()),
         unchanged=tuple(name_text(names[j]) for j in np.flatnonzero(~ever).tolist()),
         n_more=len(result) - shown,
+        has_consequences=bool(result.consequence[:shown].any()),
     )
 
 
@@ -88,11 +100,12 @@ def _feature(result: Counterfactuals, j: int, shown: int) -> _Column:
     column, before = result.schema.columns[j], float(result.x[j])
     values = result.rows[:shown, j].tolist()
     x, *texts = cell_texts(column, [before, *values])
+    texts = [f"({text})" if follows else text for text, follows in zip(texts, result.consequence[:, j], strict=False)]
     cells = (
         (arrow(column, before, value), text) if changed else ("", "")
         for value, text, changed in zip(values, texts, result.changed[:shown, j], strict=True)
     )
-    return _Column(name_text(column.name), x, tuple(cells))
+    return _Column(name_text(column.title), x, tuple(cells))
 
 
 def _outcome(result: Counterfactuals, shown: int) -> list[_Column]:
@@ -100,64 +113,68 @@ def _outcome(result: Counterfactuals, shown: int) -> list[_Column]:
         return _Column(head, x, tuple(("", text) for text in texts))
 
     columns = []
-    if result.score_names != REGRESSION:
+    if not is_regression(result):
         columns.append(
-            column("prediction", one_line(result.x_label), [one_line(label) for label in result.labels[:shown]])
+            column(outcome_head(result), one_line(result.x_label), [one_line(label) for label in result.labels[:shown]])
         )
     for score in shown_scores(result):
         texts = [score_text(value) for value in score.of(result.scores[:shown]).tolist()]
-        columns.append(column(one_line(score.name), score_text(float(score.of(result.x_scores))), texts))
+        head = outcome_head(result) if is_regression(result) else score_name(score)
+        columns.append(column(head, score_text(float(score.of(result.x_scores))), texts))
     if len(result.score_names) > 1 and not shown_scores(result):
         highest = [score_text(score) for score in result.scores[:shown].max(axis=1).tolist()]
-        columns.append(column("its score", score_text(float(result.x_scores.max())), highest))
+        columns.append(column(tr("its score"), score_text(float(result.x_scores.max())), highest))
     typical = [share_text(share) for share in result.typicality[:shown].tolist()]
-    columns.append(column("typicality", share_text(result.x_typicality), typical))
+    columns.append(column(tr("typicality"), share_text(result.x_typicality), typical))
     if result.is_real_row[:shown].any():
-        columns.append(column("real row", "", ["yes" if real else "" for real in result.is_real_row[:shown]]))
+        columns.append(column(tr("real row"), "", [tr("yes") if real else "" for real in result.is_real_row[:shown]]))
     return columns
 
 
 def title(result: Counterfactuals, words: Words | None = None) -> str:
     """One line: how many are found or shown, target and method."""
+    wanted, method = target_text(result, words), one_line(result.method)
+    phrase = "Counterfactuals: {found} · target: {target} · method: {method}"
+    return tr(phrase, found=_found(result), target=wanted, method=method)
+
+
+def _found(result: Counterfactuals) -> str:
     if result.status in ("found", "none") and len(result) < result.n_found:
-        found = f"{len(result) or 'none'} of {result.n_found:,} shown"
-    else:
-        found = {
-            "found": f"{len(result)} found",
-            "none": "none found" if result.diagnosis is not None or not result.notes else "none",
-            "already": "none needed",
-            "error": "error",
-        }[result.status]
-    return f"Counterfactuals: {found} · target: {target_text(result, words)} · method: {one_line(result.method)}"
+        if len(result) == 0:
+            return tr("none of {n} shown", n=count_text(result.n_found))
+        return tr("{shown} of {n} shown", shown=len(result), n=count_text(result.n_found))
+    if result.status == "found":
+        return tr("{n} found", n=len(result))
+    is_bare = result.status == "none" and result.diagnosis is None and result.notes
+    return tr({"none": "none" if is_bare else "none found", "already": "none needed", "error": "error"}[result.status])
 
 
 def sentences(result: Counterfactuals, words: Words | None = None) -> list[str]:
     """What is said instead of a table when there are no rows; `words` as in `Diagnosis.text`."""
-    if result.status == "already":
-        scores = _own_scores(result)
-        has = f" ({scores})" if scores else ""
-        return [f"The row already has the outcome: {target_text(result, words)}{has}. Nothing needs to change."]
-    if result.status == "error":
-        return [f"This row could not be explained: {one_line(result.error or 'no reason was given.')}"]
-    if result.diagnosis is not None:
-        return [result.diagnosis.text(result, words)]
-    return [] if result.notes else ["There are no counterfactuals here, and no reason was recorded."]
+    if result.status != "already":
+        return why_no_rows(result, words)
+    target, scores = target_text(result, words), _own_scores(result)
+    phrase = "The row already has the outcome: {target}. Nothing needs to change."
+    if scores:
+        phrase = "The row already has the outcome: {target} ({scores}). Nothing needs to change."
+    return [tr(phrase, target=target, scores=scores)]
 
 
 def _own_scores(result: Counterfactuals) -> str:
     """The score that is wanted, as the row has it; all where it is not known which is wanted."""
     wanted = wanted_score(result)
     if wanted is None:
-        return scores_text(result.score_names, result.x_scores.tolist())
-    return scores_text([wanted.name], [float(wanted.of(result.x_scores))])
+        return scores_text(list(map(score_name, result.score_columns)), result.x_scores.tolist())
+    return scores_text([score_name(wanted)], [float(wanted.of(result.x_scores))])
 
 
 def _remarks(result: Counterfactuals) -> list[str]:
-    repeated = {result.error} if result.status == "error" else set()
-    rest = len(result.constraints) - _CONSTRAINTS
-    more = [f"… {rest} more constraint{'s' * (rest > 1)}"] if rest > 0 else []
-    notes = [f"note: {one_line(note)}" for note in result.notes if note not in repeated]
-    return [*notes, *(f"constraint: {one_line(text)}" for text in result.constraints[:_CONSTRAINTS]), *more]
+    constraints = result.constraints.describe(schema=result.schema)
+    rest = len(constraints) - _CONSTRAINTS
+    more = [counted(rest, "… {n} more constraint", "… {n} more constraints")] if rest > 0 else []
+    notes = [tr("note: {note}", note=one_line(text)) for text in result.note_texts()]
+    shown = [tr("constraint: {text}", text=one_line(text)) for text in constraints[:_CONSTRAINTS]]
+    return [*notes, *shown, *more]
 
 
 def result_text(result: Counterfactuals, words: Words | None = None) -> str:
@@ -176,9 +193,11 @@ def result_text(result: Counterfactuals, words: Words | None = None) -> str:
 
 def _below(table: _Table, left_out: Sequence[str], room: int) -> list[str]:
     """Counts of what the table does not show."""
-    lines = [f"… {table.n_more} more"] if table.n_more else []
-    for what, names in (("also changed", [*left_out, *table.later]), ("unchanged", table.unchanged)):
-        start = f"{what} ({len(names)}): "
+    lines = [tr("… {n} more", n=table.n_more)] if table.n_more else []
+    lines += [tr("(in brackets): follows from the other changes")] if table.has_consequences else []
+    also = ("also changed ({n}): ", [*left_out, *table.later])
+    for what, names in (also, ("unchanged ({n}): ", table.unchanged)):
+        start = tr(what, n=len(names))
         lines += [start + names_text(names, room - len(start))] if names else []
     return lines
 
@@ -270,7 +289,7 @@ def _html_cell(sign: str, text: str, before: str, style: str) -> str:
     if not sign:
         return f'<td style="{style}">{_short(text)}</td>'
     marked = f"{style};font-weight:bold;background:rgba(127,127,127,0.18)"
-    spoken = f'<span role="img" aria-label="{_SPOKEN[sign]}">{sign}</span>'
+    spoken = f'<span role="img" aria-label="{escape(tr(_SPOKEN[sign]))}">{sign}</span>'
     return f'<td style="{marked}" title="{escape(f"{before} → {text}")}">{spoken} {_short(text)}</td>'
 
 

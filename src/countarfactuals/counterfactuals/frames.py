@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
 
 from countarfactuals.schema import Schema, free_name
+
+if TYPE_CHECKING:
+    from countarfactuals.counterfactuals.result import Counterfactuals
+
+_TYPES: dict[str, Any] = {"counterfactual": np.int64, "consequence": np.bool_}  # of columns of our own
 
 
 def frame_of(
@@ -92,14 +97,16 @@ def measures(
     return columns
 
 
-def change_list(schema: Schema, x: np.ndarray, rows: np.ndarray, changed: np.ndarray) -> dict[str, list[Any]]:
-    """Changed cells as long columns: counterfactual, feature, from, to."""
-    at = [(int(i), int(j)) for i, j in zip(*np.nonzero(changed), strict=True)]
+def change_list(result: Counterfactuals) -> dict[str, list[Any]]:
+    """Changed cells as long columns: counterfactual, feature, from, to, consequence."""
+    schema = result.schema
+    at = [(int(i), int(j)) for i, j in zip(*np.nonzero(result.changed), strict=True)]
     return {
         "counterfactual": [i for i, _ in at],
         "feature": [schema.names[j] for _, j in at],
-        "from": [schema.decode_value(j, float(x[j])) for _, j in at],
-        "to": [schema.decode_value(j, float(rows[i, j])) for i, j in at],
+        "from": [schema.decode_value(j, float(result.x[j])) for _, j in at],
+        "to": [schema.decode_value(j, float(result.rows[i, j])) for i, j in at],
+        "consequence": [bool(result.consequence[i, j]) for i, j in at],
     }
 
 
@@ -107,5 +114,5 @@ def long_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
     """A pandas frame whose cells stay the Python values they are."""
     frame = pd.DataFrame(index=pd.RangeIndex(len(columns["counterfactual"])))
     for name, values in columns.items():
-        frame[name] = pd.Series(_objects(values), dtype=np.int64 if name == "counterfactual" else object)
+        frame[name] = pd.Series(_objects(values), dtype=_TYPES.get(name, object))
     return frame

@@ -12,29 +12,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from countarfactuals.counterfactuals.outcomes import REGRESSION, target_text, wanted_score
+from countarfactuals.counterfactuals.outcomes import is_regression, score_name, target_text, wanted_score
 from countarfactuals.counterfactuals.restrictions import constraint_text
+from countarfactuals.counterfactuals.restrictions import n_kept as n_kept_of
 from countarfactuals.counterfactuals.sentences import changed_texts
-from countarfactuals.counterfactuals.spelling import outcome_texts, score_texts
-from countarfactuals.counterfactuals.vocabulary import TEXT, Words, words_of
-from countarfactuals.counterfactuals.wording import joined, one_line, scores_text
+from countarfactuals.language import counted, tr
+from countarfactuals.language.spelling import count_text, joined, outcome_texts, score_texts, scores_text
+from countarfactuals.language.vocabulary import TEXT, Words, quoted, words_of
+from countarfactuals.prediction.scores import PREDICTION
 
 if TYPE_CHECKING:
     from countarfactuals.counterfactuals.diagnosis import Diagnosis
     from countarfactuals.counterfactuals.result import Counterfactuals
 
 _MOST_CONSTRAINTS, _MOST_CHANGES = 6, 6
+_METHODS = ("arf", "nice", "mocarf")  # that find what others miss, best first
 
 
 def reasons(diagnosis: Diagnosis, result: Counterfactuals | None, words: Words | None) -> str:
     """The diagnosis of a result, as plain text; `words` of a reader who does not write Python."""
-    said = _Said(diagnosis, result, words)
+    telling = _Telling(diagnosis, result, words)
     return " ".join(
-        [said.found(), *said.failures(), *said.nearest(), *said.liftings(), *said.real_rows(), said.advice()]
+        [
+            telling.found(),
+            *telling.failures(),
+            *telling.nearest(),
+            *telling.kept(),
+            *telling.liftings(),
+            *telling.real_rows(),
+            telling.advice(),
+        ]
     )
 
 
-class _Said:
+class _Telling:
     """The sentences of one diagnosis."""
 
     def __init__(self, diagnosis: Diagnosis, result: Counterfactuals | None, words: Words | None) -> None:
@@ -45,11 +56,23 @@ class _Said:
         self.words = words_of(names, None, "rows", None, TEXT) if words is None else words.plain
 
     def found(self) -> str:
-        goal = "" if self.result is None else f" for the target {target_text(self.result, self.words)}"
         n_tried = self.diagnosis.n_tried
+        target = "" if self.result is None else target_text(self.result, self.words)
+        start = "No counterfactual was found for the target {target}" if target else "No counterfactual was found"
         if n_tried == 0:
-            return f"No counterfactual was found{goal}: no candidate could be made."
-        return f"No counterfactual was found{goal} among {_counted(n_tried, 'candidate')}."
+            return tr(f"{start}: no candidate could be made.", target=target)
+        among = counted(n_tried, "{n:,} candidate", "{n:,} candidates")
+        return tr(f"{start} among {{candidates}}.", target=target, candidates=among)
+
+    def kept(self) -> list[str]:
+        """How many columns could not change: a search is seldom to blame where there are many."""
+        n_kept = 0 if self.result is None else n_kept_of(self.result)
+        if self.result is None or not n_kept:
+            return []
+        n_columns = len(self.result.schema.columns)
+        several = "{n} of {n_columns} features are kept from changing by the constraints."
+        one = "{n} of {n_columns} features is kept from changing by the constraints."
+        return [counted(n_kept, one, several, n_columns=n_columns)]
 
     def failures(self) -> list[str]:
         n_tried, n_invalid = self.diagnosis.n_tried, self.diagnosis.n_invalid
@@ -57,18 +80,23 @@ class _Said:
             return []
         sentences = []
         if n_invalid == n_tried:
-            sentences.append("None of them reaches the target.")
+            sentences.append(tr("None of them reaches the target."))
         elif n_invalid:
-            sentences.append(f"{n_invalid:,} of them {_verb(n_invalid, 'do')} not reach the target.")
+            several = "{n:,} of them do not reach the target."
+            sentences.append(counted(n_invalid, "{n:,} of them does not reach the target.", several))
         broken = _largest_first(self.diagnosis.n_violating)
         if broken:
             parts = [
-                f"{count:,} {_verb(count, 'break')} {self._named(name)}" for name, count in broken[:_MOST_CONSTRAINTS]
+                counted(count, "{n:,} breaks {constraint}", "{n:,} break {constraint}", constraint=self._named(name))
+                for name, count in broken[:_MOST_CONSTRAINTS]
             ]
             rest = len(broken) - _MOST_CONSTRAINTS
-            parts += [f"{_counted(rest, 'further constraint')} {_verb(rest, 'be')} broken"] if rest > 0 else []
-            several = " (one candidate may break several)" if len(broken) > 1 else ""
-            sentences.append(f"By constraint: {joined(parts)}{several}.")
+            several = "{n:,} further constraints are broken"
+            parts += [counted(rest, "{n:,} further constraint is broken", several)] if rest > 0 else []
+            phrase = "By constraint: {parts}."
+            if len(broken) > 1:
+                phrase = "By constraint: {parts} (one candidate may break several)."
+            sentences.append(tr(phrase, parts=joined(parts)))
         return sentences
 
     def nearest(self) -> list[str]:
@@ -77,109 +105,116 @@ class _Said:
         parts = []
         if self.result is not None:
             changes = _few(changed_texts(self.result, self.diagnosis.nearest_miss, self.words))
-            parts += [f"has {joined(changes)}"] if changes else []
+            parts += [tr("has {changes}", changes=joined(changes))] if changes else []
             parts += self._its_score(self.result)
         distance = self.diagnosis.nearest_miss_distance
-        if distance is not None:
-            short = f"is {self._distance(distance)} away from the target"
-            parts.append("reaches the target, but breaks a constraint" if distance == 0 else short)
-        return [f"The nearest miss {joined(parts)}."] if parts else []
+        if distance == 0:
+            parts.append(tr("reaches the target, but breaks a constraint"))
+        elif distance is not None:
+            parts.append(tr("is {distance} away from the target", distance=self._distance(distance)))
+        return [tr("The nearest miss {parts}.", parts=joined(parts))] if parts else []
 
     def _its_score(self, result: Counterfactuals) -> list[str]:
         scores = self.diagnosis.nearest_miss_scores
-        if scores is None or not result.score_names:
+        if scores is None or not result.score_columns:
             return []
-        if result.score_names == REGRESSION:
-            (text,) = outcome_texts([float(scores[0])])
-            noun = f"predicted {self.words.outcome}" if self.words.outcome else "prediction"
-            return [f"gets a {noun} of {self._amount(text)}"]
+        if is_regression(result):
+            amount = self._amount(outcome_texts([float(scores[0])])[0])
+            if self.words.outcome:
+                return [tr("gets a predicted {outcome} of {amount}", outcome=self.words.outcome, amount=amount)]
+            return [tr("gets a prediction of {amount}", amount=amount)]
         score = wanted_score(result)
         if score is None:
-            return [f"gets {scores_text(result.score_names, scores.tolist())}"]
-        return [f"gets {one_line(score.name)} = {score_texts([float(score.of(scores))])[0]}"]
+            return [
+                tr("gets {scores}", scores=scores_text(list(map(score_name, result.score_columns)), scores.tolist()))
+            ]
+        text = f"{score_name(score)} = {score_texts([float(score.of(scores))])[0]}"
+        return [tr("gets {scores}", scores=text)]
 
     def _distance(self, distance: float) -> str:
-        if self.result is not None and self.result.score_names == REGRESSION:
+        if self.result is not None and is_regression(self.result):
             return self._amount(outcome_texts([distance])[0])
         (text,) = score_texts([distance])
-        return text if float(text.replace(",", "")) > 0 else f"less than {text[:-1]}1"
+        is_shown = any(digit in "123456789" for digit in text)
+        return text if is_shown else tr("less than {amount}", amount=f"{text[:-1]}1")
 
     def _amount(self, text: str) -> str:
-        return self.words.amount(self.words.outcome or "prediction", text)
+        return self.words.amount(self.words.outcome or PREDICTION, text)
 
     def liftings(self) -> list[str]:
         helpful = _largest_first(self.diagnosis.lifting)[:_MOST_CONSTRAINTS]
         if not helpful:
             return []
         (first, most), *others = helpful
-        parts = [f"{self._named(first)} would give {_counted(most, 'counterfactual')}"]
-        parts += [f"{self._named(name)} {count:,}" for name, count in others]
-        return [f"Lifting {'the constraint' if len(parts) == 1 else 'one constraint alone:'} {joined(parts)}."]
+        found = counted(most, "{n:,} counterfactual", "{n:,} counterfactuals")
+        parts = [tr("{constraint} would give {found}", constraint=self._named(first), found=found)]
+        parts += [f"{self._named(name)} {count_text(count)}" for name, count in others]
+        alone = "Lifting one constraint alone: {parts}." if others else "Lifting the constraint {parts}."
+        return [tr(alone, parts=joined(parts))]
 
     def real_rows(self) -> list[str]:
         count = self.diagnosis.n_real
-        if not count:
-            return []
-        rows = "1 row of the data reaches" if count == 1 else f"{count:,} rows of the data reach"
-        return [f"{rows} the target and {_verb(count, 'break')} nothing."]
+        several = "{n:,} rows of the data reach the target and break nothing."
+        return [counted(count, "1 row of the data reaches the target and breaks nothing.", several)] if count else []
 
     def advice(self) -> str:
-        one = self.diagnosis
-        if one.n_real:
-            return f"Try another method, such as {self._methods()}, or {self._more()}."
-        helpful = _largest_first(one.lifting)
+        diagnosis = self.diagnosis
+        if diagnosis.n_real:
+            return tr("Try another method, such as {methods}, or {more}.", methods=self._methods(), more=self._more())
+        helpful = _largest_first(diagnosis.lifting)
         if helpful:
-            best = self._named(helpful[0][0], with_option=True)
-            # few changes are a matter of the search as well: a method that goes step by step may find some
-            others = f", another method, such as {self._methods()}," if helpful[0][0].startswith("max_changed") else ","
-            return f"Try to lift or relax {best}{others} or choose a target that is easier to reach."
-        if one.n_tried == 0 and one.is_spent:
-            return f"Try {self._more()}: no row could be asked about."
-        if one.n_tried == 0:
-            return "Try looser constraints, or data that varies: there may be nothing to change."
-        easier = "a target that is easier to reach" + (f", or {self._more()}" if one.is_spent else "")
-        if any(one.n_violating.values()):
-            return f"No single constraint was found to be to blame: relax several at once, or try {easier}."
-        return f"Try {easier}."
+            phrase = "Try to lift or relax {constraint}, or choose a target that is easier to reach."
+            if helpful[0][0] == "max_changed":
+                # few changes are a matter of the search as well: a method that goes step by step may find some
+                phrase = (
+                    "Try to lift or relax {constraint}, another method, such as {methods}, or choose a target that is "
+                    "easier to reach."
+                )
+            return tr(phrase, constraint=self._named(helpful[0][0], with_option=True), methods=self._methods())
+        if diagnosis.n_tried == 0 and diagnosis.is_spent:
+            return tr("Try {more}: no row could be asked about.", more=self._more())
+        if diagnosis.n_tried == 0:
+            return tr("Try looser constraints, or data that varies: there may be nothing to change.")
+        easier = tr("a target that is easier to reach")
+        if diagnosis.is_spent:
+            easier = tr("a target that is easier to reach, or {more}", more=self._more())
+        if any(diagnosis.n_violating.values()):
+            phrase = "No single constraint was found to be to blame: relax several at once, or try {easier}."
+            return tr(phrase, easier=easier)
+        return tr("Try {easier}.", easier=easier)
 
     def _named(self, name: str, with_option: bool = False) -> str:
         """A constraint."""
         if self.readers is None or self.result is None:
             return repr(name)
-        option = self.words.options.get(name.partition(":")[0]) if with_option else None
-        said = f"“{constraint_text(name, self.result, self.words)}”"
-        return f"{said} ({option})" if option else said
+        option = self.words.options.get(getattr(name, "kind", name)) if with_option else None
+        text = quoted(constraint_text(name, self.result, self.words))
+        return f"{text} ({option})" if option else text
 
     def _more(self) -> str:
         """The advice to spend more."""
-        if self.readers is None:
-            return "a larger `max_evaluations`"
-        option = self.words.options.get("max_evaluations")
-        return f"a larger {option}" if option else "more evaluations of the model"
+        option = "`max_evaluations`" if self.readers is None else self.words.options.get("max_evaluations")
+        return tr("a larger {option}", option=option) if option else tr("more evaluations of the model")
 
     def _methods(self) -> str:
-        if self.readers is None:
-            return "'arf' or 'nice'"
+        """Methods that are worth a try, none of which is in use."""
+        used = "" if self.result is None else self.result.method
+        first, last, *_ = [method for method in _METHODS if method != used]
         option = self.words.options.get("method")
-        return f"{option} arf or {option} nice" if option else "ARF or NICE"
+        if self.readers is None:
+            names = repr(first), repr(last)
+        else:
+            names = (f"{option} {first}", f"{option} {last}") if option else (first.upper(), last.upper())
+        return tr("{first} or {last}", first=names[0], last=names[1])
 
 
 def _few(parts: Sequence[str]) -> list[str]:
     if len(parts) <= _MOST_CHANGES:
         return list(parts)
     rest = len(parts) - _MOST_CHANGES + 1
-    return [*parts[: _MOST_CHANGES - 1], f"{rest} other features changed"]
+    return [*parts[: _MOST_CHANGES - 1], tr("{n} other features changed", n=rest)]
 
 
 def _largest_first(counts: dict[str, int]) -> list[tuple[str, int]]:
     """Constraints that count at all."""
     return sorted(((name, count) for name, count in counts.items() if count), key=lambda item: -item[1])
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _verb(count: int, verb: str) -> str:
-    one = {"do": "does", "break": "breaks", "be": "is"}
-    return one[verb] if count == 1 else {"be": "are"}.get(verb, verb)

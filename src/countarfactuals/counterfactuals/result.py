@@ -7,6 +7,7 @@ in `changes` and on the screen.
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,13 +18,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import display, frames, select, storage
 from countarfactuals.counterfactuals.diagnosis import Diagnosis, read_only
-from countarfactuals.counterfactuals.oddity import Oddity
+from countarfactuals.counterfactuals.importance import importance
+from countarfactuals.counterfactuals.remarks import FILTERED, Note, Oddity
 from countarfactuals.counterfactuals.reportable import Reportable
-from countarfactuals.exceptions import DataError, ParameterError, listed
+from countarfactuals.exceptions import CountarfactualsError, DataError, ParameterError, listed
+from countarfactuals.language import Language
 from countarfactuals.objectives import changed
-from countarfactuals.schema import Schema
+from countarfactuals.prediction import Score, Target
+from countarfactuals.schema import Labels, Schema
 
 STATUSES = ("found", "already", "none", "error")
 
@@ -37,10 +42,10 @@ class Counterfactuals(Reportable):
     schema : of the features.
     x : the row that is explained, in matrix codes, shape (p,).
     rows : the counterfactuals, shape (n, p).
-    target : the wanted outcome in words.
+    target : the wanted outcome; None where it could not be understood.
     method : name of the explainer.
     status : "found", "already" (x has the outcome), "none" or "error".
-    score_names, x_scores, scores : names (s), scores of x (s,) and of the rows (n, s).
+    score_columns, x_scores, scores : what the scores are (s), those of x (s,) and of the rows (n, s).
     x_label, labels : predicted label or value of x and of each row.
     objectives : by name, shape (n,), smaller is better.
     log_density, x_log_density : log p̂ of the rows and of x, by the forest as a whole.
@@ -49,22 +54,24 @@ class Counterfactuals(Reportable):
     objectors : by row, the judge that had the least word.
     oddities : by row, the changed cells that are unusual given the rest.
     is_real_row : whether a row equals a row of the training data.
-    notes : sentences that a reader should know.
+    consequence : which cells differ from x because others do, shape (n, p).
+    notes : what a reader should know; a text counts as a note of its own.
     diagnosis : why nothing was found.
-    constraints : sentences.
+    constraints : what was asked of the changes.
     provenance : how it was made: versions, seed, evaluations, seconds, settings; JSON types.
-    measure : what the objective "plausibility" measures.
+    measure : what the objective "implausibility" measures.
     error : what went wrong, with status "error".
+    failure : the error itself, where it is one of this package's; it is not stored.
     n_found : how many counterfactuals there were before `select` and `filter`; None for as many as there are rows.
     """
 
     schema: Schema
     x: np.ndarray
     rows: np.ndarray
-    target: str
+    target: Target | None
     method: str
     status: str
-    score_names: tuple[str, ...]
+    score_columns: tuple[Score, ...]
     x_scores: np.ndarray
     scores: np.ndarray
     x_label: Any
@@ -75,9 +82,9 @@ class Counterfactuals(Reportable):
     typicality: np.ndarray
     x_typicality: float
     is_real_row: np.ndarray
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     diagnosis: Diagnosis | None = None
-    constraints: tuple[str, ...] = ()
+    constraints: Constraints = field(default_factory=Constraints)
     provenance: dict[str, Any] = field(default_factory=dict)
     measure: str = "log density"
     error: str | None = None
@@ -85,6 +92,8 @@ class Counterfactuals(Reportable):
     typicality_range: np.ndarray = None  # type: ignore[assignment]
     objectors: tuple[str, ...] = ()
     oddities: tuple[tuple[Oddity, ...], ...] = ()
+    consequence: np.ndarray = None  # type: ignore[assignment]
+    failure: CountarfactualsError | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -110,12 +119,15 @@ class Counterfactuals(Reportable):
         put("x_label", storage.plain_label(self.x_label))
         put("x_log_density", float(self.x_log_density))
         put("x_typicality", float(self.x_typicality))
-        for name in ("score_names", "notes", "constraints"):
-            put(name, tuple(getattr(self, name)))
+        put("score_columns", tuple(self.score_columns))
+        put("notes", tuple(map(Note.of, self.notes)))
         n = len(self.rows)
         if self.__dict__.get("typicality_range") is None:
             put("typicality_range", np.full((n, 2), np.nan))
         put("typicality_range", read_only(np.asarray(self.typicality_range, np.float64).reshape(-1, 2)))
+        if self.__dict__.get("consequence") is None:
+            put("consequence", np.zeros(self.rows.shape))
+        put("consequence", read_only(self.consequence, np.bool_))
         put("objectors", tuple(self.__dict__.get("objectors") or [""] * n))
         put("oddities", tuple(tuple(cells) for cells in self.__dict__.get("oddities") or [()] * n))
         if self.__dict__.get("n_found") is None:  # also pickled by earlier versions
@@ -128,10 +140,10 @@ class Counterfactuals(Reportable):
         schema: Schema,
         x: np.ndarray | None,
         *,
-        target: str,
+        target: Target | None,
         method: str,
         status: str,
-        score_names: Sequence[str] = (),
+        score_columns: Sequence[Score] = (),
         x_scores: Any = (),
         x_label: Any = None,
         objectives: Sequence[str] = (),
@@ -147,9 +159,9 @@ class Counterfactuals(Reportable):
             target=target,
             method=method,
             status=status,
-            score_names=tuple(score_names),
+            score_columns=tuple(score_columns),
             x_scores=x_scores,
-            scores=np.zeros((0, len(score_names))),
+            scores=np.zeros((0, len(score_columns))),
             x_label=x_label,
             labels=(),
             objectives=dict.fromkeys(objectives, nothing),
@@ -167,10 +179,20 @@ class Counterfactuals(Reportable):
 
     __hash__ = None  # type: ignore[assignment]
 
+    @property
+    def score_names(self) -> tuple[str, ...]:
+        """What the scores are called in frames."""
+        return tuple(score.name for score in self.score_columns)
+
     @cached_property
     def changed(self) -> np.ndarray:
         """Which cells differ from x, shape (n, p); two missing cells do not differ."""
         return read_only(changed(self.rows, self.x), np.bool_)
+
+    @cached_property
+    def n_changed(self) -> np.ndarray:
+        """How many features differ from x that do not follow from others, shape (n,)."""
+        return read_only((self.changed & ~self.consequence).sum(axis=1), np.int64)
 
     @cached_property
     def density_cost(self) -> np.ndarray:
@@ -205,29 +227,74 @@ class Counterfactuals(Reportable):
         return frames.measures(self.score_names, self.scores, self.labels, self.objectives, others)
 
     def changes(self) -> Any:
-        """What differs from x, one line per changed cell: counterfactual, feature, from, to (a pandas frame)."""
-        return frames.long_frame(frames.change_list(self.schema, self.x, self.rows, self.changed))
+        """What differs from x, one line per changed cell: counterfactual, feature, from, to, consequence (pandas).
+
+        A consequence follows from the other changes.
+        """
+        return frames.long_frame(frames.change_list(self))
+
+    def importance(self, k: int | None = None) -> pd.DataFrame:
+        """How often and how far each feature changes, the most frequent first: feature, share, up, down, size, amount.
+
+        `share`, `up` and `down` are shares of the counterfactuals; `size` and `amount` are means where it changes, as a
+        share of the data's range and in the column's own units.
+
+        Parameters
+        ----------
+        k : how many counterfactuals count, chosen as by `select`; None for all.
+        """
+        return importance((self,), k)
 
     def select(
         self, k: int = 3, prefer: str | Mapping[str, float] | None = None, diversity: float = 0.5
     ) -> Counterfactuals:
         """At most k rows that are good and unlike each other, the best first; `n_found` still counts all.
 
+        Near-twins are one, so that there may be fewer than k.
+
         Parameters
         ----------
         k : how many.
-        prefer : the objective that counts, or weights by objective; None weighs all alike.
+        prefer : the objective that counts, or weights by objective; None for easy and likely ones, in the order of the
+            result, unusual ones last. "robust" is short for "fragility", which `with_robustness` adds.
         diversity : from 0 (the best rows, however alike) to 1 (the best one, and those farthest from each other).
         """
-        k, diversity = select.check_count(k), select.check_share("diversity", diversity)
-        cost = select.cost_of(self.objectives, select.check_prefer(prefer, self.objectives), len(self))
-        return self._take(select.choose(self.schema, self.rows, cost, k, diversity))
+        return self._take(np.array(self.positions(select.check_count(k), prefer, diversity), np.intp))
+
+    def positions(
+        self, k: int | None = 3, prefer: str | Mapping[str, float] | None = None, diversity: float = 0.5
+    ) -> list[int]:
+        """Which rows `select` takes, by their number; all of them, in their order, for None."""
+        diversity = select.check_share("diversity", diversity)
+        weights = None if prefer is None else select.check_prefer(prefer, self.objectives)
+        if k is None:
+            return list(range(len(self)))
+        if weights is None:
+            cost = select.burden(self.objectives, self.typicality, np.array([*map(bool, self.oddities)], np.bool_))
+        else:
+            cost = select.cost_of(self.objectives, weights, len(self))
+        return select.choose(self.schema, self.x, self.rows, cost, select.check_count(k), diversity)
+
+    def with_robustness(self, frame: pd.DataFrame) -> Counterfactuals:
+        """The same with one more objective, "fragility": `select(prefer="robust")` then takes the least fragile.
+
+        Parameters
+        ----------
+        frame : what `Explainer.robustness` gave for this result; its column "fragility" counts, a line per row.
+        """
+        fragility = _fragility(frame)
+        if len(fragility) != len(self):
+            raise DataError(
+                f"The frame has {len(fragility)} lines for {len(self)} counterfactuals. Pass that of this very result, "
+                "before `select` or `filter`."
+            )
+        return replace(self, objectives={**self.objectives, select.FRAGILITY: fragility})
 
     def filter(
         self,
         max_changed: int | None = None,
         min_typicality: float | None = None,
-        max_proximity: float | None = None,
+        max_distance: float | None = None,
         real_rows: bool | None = None,
         where: Callable[[Any], Any] | None = None,
     ) -> Counterfactuals:
@@ -237,33 +304,33 @@ class Counterfactuals(Reportable):
         ----------
         max_changed : most features changed.
         min_typicality : least share of real rows that are less plausible, from 0 to 1.
-        max_proximity : largest distance to x.
+        max_distance : largest distance to x.
         real_rows : only rows of the training data (True), or none of them (False).
         where : a function of the frame of `to_frame(objectives=True)`, one bool per row.
         """
         keep = np.ones(len(self), np.bool_)
-        said = []
+        conditions = []
         if max_changed is not None:
-            keep &= self.changed.sum(axis=1) <= _limit("max_changed", max_changed)
-            said.append(f"max_changed={max_changed}")
+            keep &= self.n_changed <= _limit("max_changed", max_changed)
+            conditions.append(f"max_changed={max_changed}")
         if min_typicality is not None:
             keep &= self.typicality >= select.check_share("min_typicality", min_typicality)
-            said.append(f"min_typicality={min_typicality}")
-        if max_proximity is not None:
-            keep &= self._objective("proximity") <= _limit("max_proximity", max_proximity)
-            said.append(f"max_proximity={max_proximity}")
+            conditions.append(f"min_typicality={min_typicality}")
+        if max_distance is not None:
+            keep &= self._objective("distance") <= _limit("max_distance", max_distance)
+            conditions.append(f"max_distance={max_distance}")
         if real_rows is not None:
             if not isinstance(real_rows, bool | np.bool_):
                 raise ParameterError(f"`real_rows` must be True, False or None, got {real_rows!r}.")
             keep &= self.is_real_row == real_rows
-            said.append(f"real_rows={real_rows}")
+            conditions.append(f"real_rows={real_rows}")
         if where is not None:
             keep &= select.mask_of(where, self.to_frame(objectives=True), len(self))
-            said.append("where")
+            conditions.append("where")
         kept = self._take(np.flatnonzero(keep))
         if len(kept) or not len(self):
             return kept
-        note = f"None of the {len(self)} counterfactual(s) passes the filter: {', '.join(said)}."
+        note = Note(FILTERED, values={"n": len(self), "filters": ", ".join(conditions)})
         return replace(kept, status="none", notes=(*self.notes, note))
 
     def _objective(self, name: str) -> np.ndarray:
@@ -284,6 +351,7 @@ class Counterfactuals(Reportable):
             objectors=tuple(self.objectors[i] for i in at.tolist()),
             oddities=tuple(self.oddities[i] for i in at.tolist()),
             is_real_row=self.is_real_row[at],
+            consequence=self.consequence[at],
         )
 
     def describe(
@@ -291,11 +359,13 @@ class Counterfactuals(Reportable):
         k: int | None = 3,
         *,
         units: Mapping[Hashable, Any] | None = None,
+        labels: Labels | None = None,
         rows: Any = "rows",
         outcome: str | None = None,
         prefer: str | Mapping[str, float] | None = None,
         diversity: float = 0.5,
         format: str = "text",
+        language: Language | None = None,
     ) -> str:
         """In plain language, see `countarfactuals.counterfactuals.sentences.describe`.
 
@@ -303,16 +373,81 @@ class Counterfactuals(Reportable):
         ----------
         k : how many counterfactuals, chosen as by `select`; None for all, in their order.
         units : by column, such as {"duration": "months", "income": "€"}.
+        labels : what columns and levels are called, see `labelled`.
         rows : what rows are called, such as "applicants" or ("person", "people").
         outcome : what the model predicts, such as "price".
         prefer, diversity : as in `select`.
         format : "text" or "markdown".
+        language : such as "de", see `countarfactuals.language.catalogue_of`; None for the one that is spoken.
         """
         from countarfactuals.counterfactuals.sentences import describe
 
         return describe(
-            self, k, units=units, rows=rows, outcome=outcome, prefer=prefer, diversity=diversity, format=format
+            self.labelled(labels),
+            k,
+            units=units,
+            rows=rows,
+            outcome=outcome,
+            prefer=prefer,
+            diversity=diversity,
+            format=format,
+            language=language,
         )
+
+    def letter(
+        self,
+        explainer: Any,
+        *,
+        codes: Mapping[Hashable, str] | None = None,
+        protected: Sequence[Hashable] = (),
+        contact: str = "",
+        sender: str = "",
+        applicant: str = "",
+        reference: str = "",
+        dated: datetime.date | None = None,
+        model: str | None = None,
+        model_file: str | os.PathLike[str] | None = None,
+        prefer: str | Mapping[str, float] | None = None,
+        units: Mapping[Hashable, Any] | None = None,
+        rows: Any = "rows",
+        outcome: str | None = None,
+        made: datetime.datetime | None = None,
+    ) -> Any:
+        """A `Letter` about the decision; for the parameters see `countarfactuals.letter.make_letter`."""
+        from countarfactuals.letter import make_letter
+
+        return make_letter(
+            self,
+            explainer,
+            codes=codes,
+            protected=protected,
+            contact=contact,
+            sender=sender,
+            applicant=applicant,
+            reference=reference,
+            dated=dated,
+            model=model,
+            model_file=model_file,
+            prefer=prefer,
+            units=units,
+            rows=rows,
+            outcome=outcome,
+            made=made,
+        )
+
+    def labelled(self, labels: Labels | None) -> Counterfactuals:
+        """The same result with other names for columns and levels, in all that people read of it.
+
+        Parameters
+        ----------
+        labels : by column a text, a dict from levels to texts, or a pair of both: {"emp_len": "years in the job",
+            "purpose": {"A40": "new car"}}. Frames and JSON keep the names of the data.
+        """
+        return replace(self, schema=self.schema.labelled(labels)) if labels else self
+
+    def note_texts(self) -> list[str]:
+        """The notes, with columns as readers call them."""
+        return [str(note.titled(self.schema)) for note in self.notes]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON types, with the name and version of the format."""
@@ -339,6 +474,12 @@ class Counterfactuals(Reportable):
         return display.result_html(self)
 
 
+def _fragility(frame: Any) -> np.ndarray:
+    if not isinstance(frame, pd.DataFrame) or select.FRAGILITY not in frame:
+        raise ParameterError(f"Pass the frame that `Explainer.robustness` returns, got {type(frame).__name__}.")
+    return frame[select.FRAGILITY].to_numpy(np.float64)
+
+
 def _limit(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:
         raise ParameterError(f"`{name}` must be a number of at least 0, got {value!r}.")
@@ -350,7 +491,7 @@ def _check(result: Counterfactuals) -> None:
     n, p, s = len(result.rows), len(result.schema.columns), len(result.score_names)
     wanted = {"x": (p,), "rows": (n, p), "x_scores": (s,), "scores": (n, s)}
     wanted |= dict.fromkeys(("log_density", "typicality", "is_real_row"), (n,))
-    wanted["typicality_range"] = (n, 2)
+    wanted |= {"typicality_range": (n, 2), "consequence": (n, p)}
     arrays = {name: getattr(result, name) for name in wanted} | {
         f"objectives[{name!r}]": values for name, values in result.objectives.items()
     }

@@ -18,23 +18,40 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from countarfactuals.counterfactuals import select
-from countarfactuals.counterfactuals.outcomes import REGRESSION, Score, is_range, target_text, wanted_score
-from countarfactuals.counterfactuals.spelling import outcome_texts, score_texts, value_texts
-from countarfactuals.counterfactuals.vocabulary import MARKDOWN, TEXT, Unit, Words, words_of
-from countarfactuals.counterfactuals.wording import joined, name_text, one_line, share_text
+from countarfactuals.counterfactuals.outcomes import (
+    is_observed,
+    is_range,
+    is_regression,
+    score_name,
+    target_text,
+    wanted_score,
+)
 from countarfactuals.exceptions import ParameterError, listed
+from countarfactuals.language import Language, counted, speaking, tr
+from countarfactuals.language.spelling import (
+    either,
+    joined,
+    one_line,
+    outcome_texts,
+    score_texts,
+    share_text,
+    value_texts,
+)
+from countarfactuals.language.vocabulary import MARKDOWN, TEXT, Unit, Words, words_of
 from countarfactuals.objectives import changed
-from countarfactuals.schema import Column
+from countarfactuals.prediction import Score, score_of_class
+from countarfactuals.prediction.scores import MARGIN, PREDICTION, PROBABILITY
+from countarfactuals.schema import Column, Schema
 
 if TYPE_CHECKING:
+    from countarfactuals.counterfactuals.remarks import Oddity
     from countarfactuals.counterfactuals.result import Counterfactuals
 
 FORMATS = {"text": TEXT, "markdown": MARKDOWN}
 RARE = 0.05  # below this typicality a sentence warns
 WIDE = 0.4  # judges that are farther apart than this are told of
 _MOST_ODD = 2  # unusual cells that a sentence names
-_MOST_CHANGES = 10
+_MOST_CHANGES, _MOST_CONSEQUENCES = 10, 6
 
 
 def describe(
@@ -47,6 +64,7 @@ def describe(
     prefer: str | Mapping[str, float] | None = None,
     diversity: float = 0.5,
     format: str = "text",
+    language: Language | None = None,
 ) -> str:
     """A result in plain language.
 
@@ -60,95 +78,125 @@ def describe(
     outcome : what the model predicts, such as "price".
     prefer, diversity : as in `select`.
     format : "text", or "markdown", which lists several and emphasises the outcome.
+    language : such as "de", see `countarfactuals.language.catalogue_of`; None for the one that is spoken.
     """
     if format not in FORMATS:
         raise ParameterError(f"`format` must be one of {listed(FORMATS)}, got {format!r}.")
-    words = words_of(result.schema.names, units, rows, outcome, FORMATS[format])
-    said = result_sentences(result, positions(result, k, prefer, diversity), words)
+    with speaking(language):
+        words = words_of(result.schema.names, units, rows, outcome, FORMATS[format])
+        said = result_sentences(result, result.positions(k, prefer, diversity), words)
     if format == "markdown" and len(said) > 1:
         return "\n".join(f"- {one}" for one in said)
     return "\n\n".join(said)
-
-
-def positions(
-    result: Counterfactuals, k: int | None, prefer: str | Mapping[str, float] | None = None, diversity: float = 0.5
-) -> list[int]:
-    """Which rows `select` takes, by their number in the result."""
-    diversity = select.check_share("diversity", diversity)
-    weights = select.check_prefer(prefer, result.objectives)
-    if k is None:
-        return list(range(len(result)))
-    cost = select.cost_of(result.objectives, weights, len(result)) if weights else np.zeros(len(result))
-    chosen: list[int] = select.choose(result.schema, result.rows, cost, select.check_count(k), diversity).tolist()
-    return chosen
 
 
 def result_sentences(result: Counterfactuals, at: Sequence[int], words: Words) -> list[str]:
     """One paragraph per counterfactual, then the notes; or why there is none."""
     if not len(result):
         return [*_without_rows(result, words), *_notes(result, words)]
-    return [*(" ".join(counterfactual_sentences(result, i, words)) for i in at), *_notes(result, words)]
+    told = [" ".join(counterfactual_sentences(result, i, words)) for i in at]
+    return [*told, *_more(result.n_found - len(told)), *_notes(result, words)]
+
+
+def _more(n: int) -> list[str]:
+    return [counted(n, "{n:,} more was found.", "{n:,} more were found.")] if n > 0 else []
 
 
 def _notes(result: Counterfactuals, words: Words) -> list[str]:
-    return [words.style.escape(one_line(note)) for note in result.notes if note != result.error]
+    return [words.style.escape(one_line(text)) for text in result.note_texts()]
 
 
 def _without_rows(result: Counterfactuals, words: Words) -> list[str]:
     escaped = words.style.escape
     if result.status == "already":
-        return [f"{_now(result, words)}, as wanted ({escaped(target_text(result, words))}). Nothing needs to change."]
+        now, wanted = _now(result, words), escaped(target_text(result, words))
+        return [tr("{now}, as wanted ({wanted}). Nothing needs to change.", now=now, wanted=wanted)]
+    return [escaped(one_line(sentence)) for sentence in why_no_rows(result, words)]
+
+
+def why_no_rows(result: Counterfactuals, words: Words | None = None) -> list[str]:
+    """Why nothing was found, or what went wrong, as plain text; `words` as in `Diagnosis.text`."""
     if result.status == "error":
-        return [escaped(f"This row could not be explained: {one_line(result.error or 'no reason was given.')}")]
+        reason = one_line(result.error or tr("no reason was given."))
+        return [tr("This row could not be explained: {reason}", reason=reason)]
     if result.diagnosis is not None:
-        return [escaped(one_line(result.diagnosis.text(result, words)))]
-    return [] if result.notes else ["There are no counterfactuals here, and no reason was recorded."]
+        return [result.diagnosis.text(result, words)]
+    return [] if result.notes else [tr("There are no counterfactuals here, and no reason was recorded.")]
 
 
 def counterfactual_sentences(result: Counterfactuals, i: int, words: Words) -> list[str]:
     """What would have to be different and to what effect, and how plausible that is."""
     return [
-        f"{_condition(result, i, words)}, {_effect(result, i, words)}.",
+        tr("{condition}, {effect}.", condition=_condition(result, i, words), effect=_effect(result, i, words)),
         typicality_sentence(float(result.typicality[i]), words, result.typicality_range[i]),
-        *_odd_sentence(result, i, words),
-        *(["Such a row is in the data."] if result.is_real_row[i] else []),
+        *odd_sentences(result.schema, result.rows[i], result.oddities[i], words),
+        *([tr("Such a row is in the data.")] if result.is_real_row[i] else []),
     ]
 
 
 def situation(result: Counterfactuals, words: Words) -> list[str]:
-    """What is predicted for x, and what is wanted."""
+    """What is predicted for x, what is wanted, and how many counterfactuals there are."""
     if result.status in ("already", "error"):
         return []
-    said = [f"{_now(result, words)}."] if result.score_names else []
-    return [*said, wanted_sentence([target_text(result, words)], words)]
+    now = [f"{_now(result, words)}."] if result.score_columns else []
+    wanted = _wanted([target_text(result, words)], words)
+    # in one sentence: "at most 9. 43 were found" would read as 9.43
+    found = _found(result)
+    return [*now, tr("{wanted}; {found}.", wanted=wanted, found=found) if found else f"{wanted}."]
+
+
+def _found(result: Counterfactuals) -> str:
+    n, shown = result.n_found, len(result)
+    if not shown:
+        return ""
+    if shown < n:
+        return tr("{n:,} counterfactuals were found, {shown:,} of {n:,} shown", n=n, shown=shown)
+    return counted(n, "{n:,} counterfactual was found", "{n:,} counterfactuals were found")
 
 
 def wanted_sentence(targets: Sequence[str], words: Words) -> str:
     """What is wanted, and of which outcome if it has a name."""
-    shown = " or ".join(words.style.escape(target) for target in targets)
-    is_named = words.outcome is None or all(target.startswith(f"{words.outcome} ") for target in targets)
-    return f"Wanted is{'' if is_named else f', for {words.written(words.outcome)}'}: {shown}."
+    return f"{_wanted(targets, words)}."
+
+
+def _wanted(targets: Sequence[str], words: Words) -> str:
+    shown = either([words.style.escape(target) for target in targets])
+    if words.outcome is None or all(target.startswith(f"{words.outcome} ") for target in targets):
+        return tr("Wanted is: {target}", target=shown)
+    return tr("Wanted is, for {outcome}: {target}", outcome=words.written(words.outcome), target=shown)
 
 
 # What would have been different
 
 
 def _condition(result: Counterfactuals, i: int, words: Words) -> str:
-    at = np.flatnonzero(result.changed[i]).tolist()
+    at = np.flatnonzero(result.changed[i] & ~result.consequence[i]).tolist()
     if not at:
-        return "Without any change"
+        return tr("Without any change")
     filled = [j for j in at if math.isnan(result.x[j])]
     ordered = [j for j in at if j not in filled] + filled
     shown = ordered if len(ordered) <= _MOST_CHANGES else ordered[: _MOST_CHANGES - 1]
-    parts, verb = [], ""
+    parts, before = [], ""
     for j in shown:
-        now = " had been known to be" if j in filled else " had been"
-        name = words.written(name_text(result.schema.names[j]))
-        parts.append(f"{name}{'' if now == verb else now} {_value(result, j, float(result.rows[i, j]), words)}")
-        verb = now
+        phrase = "{name} had been known to be {value}" if j in filled else "{name} had been {value}"
+        name = words.title(result.schema.columns[j])
+        value = _value(result, j, float(result.rows[i, j]), words)
+        # the verb is said once
+        parts.append(tr("{name} {value}" if phrase == before else phrase, name=name, value=value))
+        before = phrase
     if len(shown) < len(ordered):
-        parts.append(f"{len(ordered) - len(shown)} other features had been different")
-    return f"If {joined(parts)}"
+        parts.append(tr("{n} other features had been different", n=len(ordered) - len(shown)))
+    condition, along = tr("If {changes}", changes=joined(parts)), _consequences(result, i, words)
+    return tr("{condition}, and so {changes}", condition=condition, changes=along) if along else condition
+
+
+def _consequences(result: Counterfactuals, i: int, words: Words) -> str:
+    """What changes along: `total area 1,712`."""
+    at = np.flatnonzero(result.changed[i] & result.consequence[i]).tolist()
+    shown = at if len(at) <= _MOST_CONSEQUENCES else at[: _MOST_CONSEQUENCES - 1]
+    parts = [_cell(result.schema.columns[j], result.rows[i, j], words) for j in shown]
+    rest = len(at) - len(shown)
+    return joined([*parts, *([tr("{n} other features", n=rest)] if rest else [])])
 
 
 def _value(result: Counterfactuals, j: int, after: float, words: Words) -> str:
@@ -158,11 +206,13 @@ def _value(result: Counterfactuals, j: int, after: float, words: Words) -> str:
     if not column.is_number:
         # the levels' own names, in quotes where they need it, and never with the unit said for both at once
         new, old = (_level(words, column, text) for text in (new, old))
-        return new if math.isnan(before) else f"{'missing' if math.isnan(after) else new} instead of {old}"
+        if math.isnan(before):
+            return new
+        return tr("missing instead of {old}" if math.isnan(after) else "{new} instead of {old}", new=new, old=old)
     if math.isnan(before):
         return words.amount(column.name, new)
     if math.isnan(after):
-        return f"missing instead of {words.amount(column.name, old)}"
+        return tr("missing instead of {old}", old=words.amount(column.name, old))
     return words.instead(column.name, new, old)
 
 
@@ -170,16 +220,15 @@ def changed_texts(result: Counterfactuals, row: np.ndarray, words: Words) -> lis
     """What differs from x in any row, feature by feature: `amount €3,200 instead of €5,000`."""
     texts = []
     for j in np.flatnonzero(changed(row[None], result.x)[0]).tolist():
-        filled = " instead of missing" if math.isnan(result.x[j]) else ""
-        texts.append(
-            f"{words.written(name_text(result.schema.names[j]))} {_value(result, j, float(row[j]), words)}{filled}"
-        )
+        phrase = "{name} {value} instead of missing" if math.isnan(result.x[j]) else "{name} {value}"
+        name = words.title(result.schema.columns[j])
+        texts.append(tr(phrase, name=name, value=_value(result, j, float(row[j]), words)))
     return texts
 
 
 def _level(words: Words, column: Column, text: str) -> str:
     unit = words.unit(column.name, text)
-    return words.written(text) + (f" {words.style.escape(unit)}" if unit else "")
+    return words.level(column, text) + (f" {words.style.escape(unit)}" if unit else "")
 
 
 # What the prediction would have been
@@ -187,77 +236,89 @@ def _level(words: Words, column: Column, text: str) -> str:
 
 def _effect(result: Counterfactuals, i: int, words: Words) -> str:
     before, after = result.x_scores, result.scores[i]
-    if not result.score_names:
-        return "the target would have been reached"
-    if result.score_names == REGRESSION:
+    if not result.score_columns:
+        return tr("the target would have been reached")
+    noun = _noun(result, words)
+    if is_regression(result):
         new, old = outcome_texts([float(after[0]), float(before[0])])
-        return f"{_noun(result, words)} would have been {words.instead(words.outcome or 'prediction', new, old)}"
+        value = words.instead(words.outcome or PREDICTION, new, old)
+        return tr("{noun} would have been {value}", noun=noun, value=value)
     wanted = wanted_score(result)
     if wanted is not None and is_range(result):
         return _effect_on_score(result, i, wanted, words)
-    label = words.strong(result.labels[i])
-    several = f" instead of {words.strong(result.x_label)}" if len(result.score_names) > 1 else ""
-    scores = [_score_of(result, result.labels[i], values) for values in (after, before)]
-    pair = [score for score in scores if score is not None]
-    kind = "" if _are_probabilities(result) else "score "
-    numbers = f" ({kind}{' instead of '.join(score_texts(pair))})" if len(pair) == 2 else ""
-    return f"{_noun(result, words)} would have been {label}{several}{numbers}"
+    value = words.strong(result.labels[i])
+    if len(result.score_columns) > 1:
+        value = tr("{new} instead of {old}", new=value, old=words.strong(result.x_label))
+    score = _score_of(result, result.labels[i])
+    if score is not None:
+        new, old = score_texts([float(score.of(after)), float(score.of(before))])
+        phrase = (
+            "{value} (score {new} instead of {old})" if score.kind == MARGIN else "{value} ({new} instead of {old})"
+        )
+        value = tr(phrase, value=value, new=new, old=old)
+    return tr("{noun} would have been {value}", noun=noun, value=value)
 
 
 def _effect_on_score(result: Counterfactuals, i: int, wanted: Score, words: Words) -> str:
     """Where a range of a score is wanted: the score, and whether the prediction changes with it."""
-    numbers = " instead of ".join(score_texts([float(wanted.of(result.scores[i])), float(wanted.of(result.x_scores))]))
-    noun = "probability" if wanted.is_probability else "score"
+    new, old = score_texts([float(wanted.of(result.scores[i])), float(wanted.of(result.x_scores))])
     label, before = words.strong(result.labels[i]), words.strong(result.x_label)
-    is_same = result.labels[i] == result.x_label
-    then = f"{_noun(result, words)} would still be {label}" if is_same else f"prediction {label} instead of {before}"
-    return f"the {noun} of {words.strong(wanted.label)} would have been {numbers} ({then})"
+    if result.labels[i] == result.x_label:
+        then = tr("{noun} would still be {label}", noun=_noun(result, words), label=label)
+    else:
+        noun = tr("expected outcome" if is_observed(result) else "prediction")
+        then = tr("{noun} {label} instead of {before}", noun=noun, label=label, before=before)
+    phrase = (
+        "the probability of {wanted} would have been {new} instead of {old} ({then})"
+        if wanted.kind == PROBABILITY
+        else "the score of {wanted} would have been {new} instead of {old} ({then})"
+    )
+    return tr(phrase, wanted=words.strong(wanted.label), new=new, old=old, then=then)
 
 
 def _now(result: Counterfactuals, words: Words) -> str:
     """What is predicted for x, as the beginning of a sentence."""
+    if not result.score_columns:
+        return tr("The row has the outcome")
     noun = _noun(result, words)
     noun = noun[0].upper() + noun[1:]
-    if result.score_names == REGRESSION:
+    if is_regression(result):
         (text,) = outcome_texts([float(result.x_scores[0])])
-        return f"{noun} is {words.amount(words.outcome or 'prediction', text)}"
-    if not result.score_names:
-        return "The row has the outcome"
-    return f"{noun} is {words.strong(result.x_label)}{_score_now(result, words)}"
+        return tr("{noun} is {value}", noun=noun, value=words.amount(words.outcome or PREDICTION, text))
+    return tr("{noun} is {value}", noun=noun, value=f"{words.strong(result.x_label)}{_score_now(result, words)}")
 
 
 def _score_now(result: Counterfactuals, words: Words) -> str:
     """The score of the wanted class with its name; of the predicted class where it is not known which is wanted."""
     wanted = wanted_score(result)
     if wanted is not None:
-        name = words.style.escape(one_line(wanted.name))
+        name = words.style.escape(score_name(wanted))
         return f" ({name} = {score_texts([float(wanted.of(result.x_scores))])[0]})"
-    score = _score_of(result, result.x_label, result.x_scores)
-    kind = "" if _are_probabilities(result) else "score "
-    return "" if score is None else f" ({kind}{score_texts([score])[0]})"
+    score = _score_of(result, result.x_label)
+    if score is None:
+        return ""
+    (text,) = score_texts([float(score.of(result.x_scores))])
+    return f" ({tr('score {score}', score=text) if score.kind == MARGIN else text})"
 
 
 def _noun(result: Counterfactuals, words: Words) -> str:
-    settings = result.provenance.get("settings")
-    is_observed = isinstance(settings, Mapping) and settings.get("outcome") == "observed"
-    adjective = "expected" if is_observed else "predicted"
-    if words.outcome is not None:
-        return f"the {adjective} {words.written(words.outcome)}"
-    return "the expected outcome" if is_observed else "the prediction"
+    observed = is_observed(result)
+    if words.outcome is None or _is_class(result, words.outcome):
+        return tr("the expected outcome" if observed else "the prediction")
+    phrase = "the expected {outcome}" if observed else "the predicted {outcome}"
+    return tr(phrase, outcome=words.written(words.outcome))
 
 
-def _are_probabilities(result: Counterfactuals) -> bool:
-    return all(name.startswith("P(") for name in result.score_names)
+def _is_class(result: Counterfactuals, outcome: str) -> bool:
+    """Whether the outcome is called like one of its classes: survived would be predicted to be survived."""
+    labels = [result.x_label, *result.labels, *(score.label for score in result.score_columns)]
+    return outcome.casefold() in {str(label).casefold() for label in labels}
 
 
-def _score_of(result: Counterfactuals, label: Any, scores: np.ndarray) -> float | None:
-    """The score of a class: its own, or of two classes what is left of the other's probability."""
-    for i, name in enumerate(result.score_names):
-        if name in (f"P({label})", f"score({label})"):
-            return float(scores[i])
-    if len(result.score_names) == 1 and _are_probabilities(result):
-        return 1.0 - float(scores[0])
-    return float(scores[0]) if len(result.score_names) == 1 else None
+def _score_of(result: Counterfactuals, label: Any) -> Score | None:
+    """The score of a class: its own, or of two classes what is left of the other's probability, or the only margin."""
+    score = score_of_class(label, result.score_columns)
+    return result.score_columns[0] if score is None and len(result.score_columns) == 1 else score
 
 
 # How plausible it is
@@ -268,21 +329,23 @@ def is_unusual(share: float) -> bool:
     return share < RARE
 
 
-def _odd_sentence(result: Counterfactuals, i: int, words: Words) -> list[str]:
-    """Which changed cells are unusual, and beside what."""
+def odd_sentences(schema: Schema, row: np.ndarray, oddities: Sequence[Oddity], words: Words) -> list[str]:
+    """Which changed cells of a row are unusual, and beside what, in a sentence; none where there are no such."""
     parts = []
-    for oddity in result.oddities[i][:_MOST_ODD]:
-        said = f"{_cell(result, i, oddity.column, words)}"
-        parts.append(said if oddity.beside is None else f"{said} beside {_cell(result, i, oddity.beside, words)}")
-    return [f"Unusual: {joined(parts)}."] if parts else []
+    for oddity in oddities[:_MOST_ODD]:
+        cell = _cell(schema.columns[oddity.column], row[oddity.column], words)
+        if oddity.beside is not None:
+            other = _cell(schema.columns[oddity.beside], row[oddity.beside], words)
+            cell = tr("{cell} beside {other}", cell=cell, other=other)
+        parts.append(cell)
+    return [tr("Unusual: {cells}.", cells=joined(parts))] if parts else []
 
 
-def _cell(result: Counterfactuals, i: int, j: int, words: Words) -> str:
-    column = result.schema.columns[j]
-    name, value = words.written(name_text(column.name)), float(result.rows[i, j])
+def _cell(column: Column, value: float, words: Words) -> str:
+    name = words.title(column)
     if math.isnan(value):
-        return f"missing {name}"
-    (text,) = value_texts(column, [value])
+        return tr("missing {name}", name=name)
+    (text,) = value_texts(column, [float(value)])
     return f"{name} {words.amount(column.name, text) if column.is_number else _level(words, column, text)}"
 
 
@@ -297,20 +360,26 @@ def typicality_sentence(share: float, words: Words, span: Sequence[float] = (mat
     >>> typicality_sentence(0.62, said, (0.2, 0.8))
     '62 % of real applicants are less typical than this; judges differ, from 20 % to 80 %.'
     """
-    one, many = (words.style.escape(word) for word in words.rows)
+    row, rows = (words.style.escape(word) for word in words.rows)
     if math.isnan(share):
-        return "How typical this is was not judged."
+        return tr("How typical this is was not judged.")
     if share == 0:
-        return f"This is unusual: no real {one} is less typical."
+        return tr("This is unusual: no real {row} is less typical.", row=row)
     if share == 1:
-        return f"All real {many} that it was compared with are less typical than this."
-    said = {"<": "less than ", ">": "more than "}
+        return tr("All real {rows} that it was compared with are less typical than this.", rows=rows)
+    if share < 0.01:
+        return tr("This is unusual: less than 1 % of real {rows} are less typical.", rows=rows)
     text = share_text(share)
-    text = said.get(text[0], "") + text.lstrip("<>")
     if is_unusual(share):
-        return f"This is unusual: {text if share < 0.01 else f'only {text}'} of real {many} are less typical."
-    differing = f"; judges differ, from {share_text(span[0])} to {share_text(span[1])}" if is_wide(span) else ""
-    return f"{text[0].upper()}{text[1:]} of real {many} are less typical than this{differing}."
+        return tr("This is unusual: only {share} of real {rows} are less typical.", share=text, rows=rows)
+    if is_wide(span):
+        return tr(
+            "{share} of real {rows} are less typical than this; judges differ, from {low} to {high}.",
+            share=text.lstrip(">"), rows=rows, low=share_text(span[0]), high=share_text(span[1]),
+        )  # fmt: skip
+    if share > 0.99:
+        return tr("More than 99 % of real {rows} are less typical than this.", rows=rows)
+    return tr("{share} of real {rows} are less typical than this.", share=text, rows=rows)
 
 
 def is_wide(span: Sequence[float]) -> bool:

@@ -4,16 +4,21 @@
    "Infinity" and "-Infinity"; elsewhere they are tagged, `{"$float": "nan"}`, as null means None there.
 2. Tuples and times, which labels of rows may be, are tagged alike: `{"$tuple": […]}`, `{"$time": "…"}`. A dict that
    looks like a tag is wrapped: `{"$dict": {…}}`.
-3. "format" and "version" are checked first, so that foreign and newer files are told from damaged ones.
+3. "format" and "version" are checked first, so that foreign and newer files are told from damaged ones. A text of
+   version 2 has a digest of all the rest, so that a flipped bit is found; version 1 had none, and kept its target and
+   notes as sentences and its scores by their names.
+
+What stands where is told by the documentation, and by a JSON Schema that is kept with it.
 """
 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +26,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals.diagnosis import Diagnosis
-from countarfactuals.counterfactuals.oddity import Oddity
+from countarfactuals.counterfactuals.remarks import TEXT, Note, Oddity
 from countarfactuals.exceptions import CountarfactualsError, DataTypeError, StorageError
 from countarfactuals.files import whole_file
+from countarfactuals.prediction import Score, Target
+from countarfactuals.prediction.scores import MARGIN, PREDICTION, PROBABILITY
 from countarfactuals.schema import Schema
 
 if TYPE_CHECKING:
@@ -32,11 +40,17 @@ if TYPE_CHECKING:
     from countarfactuals.counterfactuals.result import Counterfactuals
 
 RESULT, BATCH = "countarfactuals.Counterfactuals", "countarfactuals.CounterfactualsBatch"
-VERSION = 1
+VERSION = 2
 _TEXTS = {"Infinity": math.inf, "-Infinity": -math.inf}
 _FLOAT_ARRAYS = ("x", "rows", "x_scores", "scores", "log_density", "typicality", "x_log_density", "x_typicality")
 _LABELS = ("x_label", "labels", "provenance")
-_PLAIN = ("target", "method", "status", "score_names", "notes", "constraints", "measure", "error")
+_RENAMED = {  # since version 1
+    "proximity": "distance",
+    "sparsity": "n_changed",
+    "plausibility": "implausibility",
+    "min_plausibility": "min_typicality",
+}
+_PLAIN = ("method", "status", "measure", "error")
 
 
 def result_to_dict(result: Counterfactuals, schema: Any = None) -> dict[str, Any]:
@@ -46,6 +60,13 @@ def result_to_dict(result: Counterfactuals, schema: Any = None) -> dict[str, Any
         "format": RESULT,
         "version": VERSION,
         "schema": result.schema.to_dict() if schema is None else schema,
+        "target": None if result.target is None else _tagged(result.target.to_dict()),
+        "constraints": result.constraints.to_dict(),
+        "score_columns": [{"kind": score.kind, "label": _tagged(score.label)} for score in result.score_columns],
+        "notes": [
+            {"code": note.code, "columns": _tagged(list(note.columns)), "values": _tagged(note.values)}
+            for note in result.notes
+        ],
         **{name: _listed(getattr(result, name)) for name in _PLAIN},
         **{name: _floats(getattr(result, name)) for name in _FLOAT_ARRAYS},
         **{name: _tagged(getattr(result, name)) for name in _LABELS},
@@ -55,6 +76,7 @@ def result_to_dict(result: Counterfactuals, schema: Any = None) -> dict[str, Any
         "typicality_range": _floats(result.typicality_range),
         "objectors": list(result.objectors),
         "oddities": [[list(cell) for cell in cells] for cells in result.oddities],
+        "consequences": [np.flatnonzero(row).tolist() for row in result.consequence],
         "diagnosis": None if diagnosis is None else _diagnosis_to_dict(diagnosis),
     }
 
@@ -65,6 +87,7 @@ def result_from_dict(stored: Mapping[str, Any], schema: Schema | None = None) ->
 
     check_format(stored, RESULT)
     with _Reading("counterfactuals"):
+        stored = stored if stored["version"] > 1 else _of_version_1(stored)
         read: dict[str, Any] = {name: stored[name] for name in _PLAIN}
         read |= {name: _array(stored[name]) for name in _FLOAT_ARRAYS}
         read |= {name: _untagged(stored[name]) for name in _LABELS}
@@ -72,6 +95,16 @@ def result_from_dict(stored: Mapping[str, Any], schema: Schema | None = None) ->
         return Counterfactuals(
             **{
                 **read,
+                "target": None if stored["target"] is None else Target.from_dict(_untagged(stored["target"])),
+                "constraints": Constraints.from_dict(stored["constraints"]),
+                "score_columns": tuple(
+                    Score(score["kind"], _untagged(score["label"]), k)
+                    for k, score in enumerate(stored["score_columns"])
+                ),
+                "notes": tuple(
+                    Note(note["code"], tuple(_untagged(note["columns"])), _untagged(note["values"]))
+                    for note in stored["notes"]
+                ),
                 "schema": Schema.from_dict(stored["schema"]) if schema is None else schema,
                 "rows": read["rows"].reshape(-1, p) if read["rows"].size == 0 else read["rows"],
                 "scores": read["scores"].reshape(len(stored["rows"]), s) if not read["scores"].size else read["scores"],
@@ -84,13 +117,55 @@ def result_from_dict(stored: Mapping[str, Any], schema: Schema | None = None) ->
         )
 
 
+def _of_version_1(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The same in the terms of version 2, which the labels and the record of how it was made tell."""
+    target = stored["provenance"].get("target")
+    labels = [stored["x_label"], *stored["labels"], *([target.get("outcome")] if target else [])]
+
+    def column(name: str) -> dict[str, Any]:
+        if name == PREDICTION:
+            return {"kind": PREDICTION, "label": None}
+        text = name[name.index("(") + 1 : -1]
+        known = [label for label in labels if str(_untagged(label)) == text]
+        return {"kind": PROBABILITY if name.startswith("P(") else MARGIN, "label": [*known, text][0]}
+
+    p, objectives, diagnosis = len(stored["x"]), dict(stored["objectives"]), stored["diagnosis"]
+    if "sparsity" in objectives:
+        objectives["sparsity"] = [round(share * p) for share in objectives["sparsity"]]
+    settings = stored["provenance"].get("settings")
+    return {
+        **stored,
+        "objectives": _renamed(objectives),
+        "diagnosis": diagnosis
+        and {**diagnosis, **{key: _renamed(diagnosis[key]) for key in ("n_violating", "lifting")}},
+        "provenance": {**stored["provenance"], **({} if settings is None else {"settings": _renamed(settings)})},
+        "target": target,
+        "constraints": stored["provenance"].get("constraints", {}),
+        "score_columns": [column(name) for name in stored["score_names"]],
+        "notes": [{"code": TEXT, "columns": [], "values": {"text": note}} for note in stored["notes"]],
+    }
+
+
+def _renamed(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {_RENAMED.get(name, name): value for name, value in stored.items()}
+
+
 def _said_since(stored: Mapping[str, Any]) -> dict[str, Any]:
     """What files of earlier versions do not say."""
     known: dict[str, Any] = {"n_found": stored.get("n_found"), "objectors": tuple(stored.get("objectors", ()))}
     if "typicality_range" in stored:
         known["typicality_range"] = _array(stored["typicality_range"])
+    if "consequences" in stored:
+        known["consequence"] = _cells(stored["consequences"], len(stored["x"]))
     known["oddities"] = tuple(tuple(map(Oddity.from_list, cells)) for cells in stored.get("oddities", ()))
     return known
+
+
+def _cells(stored: Sequence[Sequence[int]], p: int) -> np.ndarray:
+    """A table of cells of p columns, of which those at the stored positions are chosen."""
+    if any(not isinstance(j, int) or not 0 <= j < p for row in stored for j in row):
+        raise ValueError(f"`consequences` name columns beyond the {p} features.")
+    return np.array([np.isin(np.arange(p), row) for row in stored], np.bool_).reshape(len(stored), p)
 
 
 def batch_to_dict(batch: CounterfactualsBatch) -> dict[str, Any]:
@@ -160,7 +235,7 @@ class _Reading:
 def write_json(stored: Mapping[str, Any], path: str | os.PathLike[str] | None) -> str:
     """Strict JSON text, written to a file too if a path is given; a crash leaves no half-written file."""
     try:
-        text = json.dumps(stored, allow_nan=False, default=_numpy_scalar)
+        text = json.dumps({**stored, "digest": _digest(stored)}, allow_nan=False, default=_numpy_scalar)
     except (TypeError, ValueError) as error:
         raise StorageError(f"The result can not be written as JSON: {error}. Use names of str or int.") from error
     if path is None:
@@ -176,9 +251,18 @@ def read_json(source: str | os.PathLike[str]) -> Any:
         raise StorageError(f"Pass JSON text or a path, got {type(source).__name__}.")
     text = source if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("{") else _file_text(source)
     try:
-        return json.loads(text.lstrip("\ufeff"), parse_constant=_refuse)
+        stored = json.loads(text.lstrip("\ufeff"), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise StorageError(f"This is not JSON, or cut off: {error}. Pass what `to_json` wrote.") from error
+    is_ours = isinstance(stored, dict) and stored.get("format") in (RESULT, BATCH) and stored.get("version") == VERSION
+    if is_ours and stored.pop("digest", None) != _digest(stored):
+        raise StorageError("The digest does not fit what is stored: it is damaged or was edited. Write it anew.")
+    return stored
+
+
+def _digest(stored: Mapping[str, Any]) -> str:
+    text = json.dumps(stored, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_numpy_scalar)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _file_text(source: str | os.PathLike[str]) -> str:

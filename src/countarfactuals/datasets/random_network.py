@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -28,9 +27,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from countarfactuals._optional import optional
 from countarfactuals.datasets.networks import BayesianNetwork, Node, Values
 from countarfactuals.datasets.process import LABEL, generator
-from countarfactuals.exceptions import MissingDependencyError, ParameterError
+from countarfactuals.exceptions import ParameterError
 
 EDGE_PROBABILITY = 0.5
 LABEL_EDGE_PROBABILITY = 0.5
@@ -41,6 +41,7 @@ CALIBRATION_ROWS = 10_000
 BOOSTING_ROUNDS = 10
 TRAINING_ROWS = 5_000
 HELD_OUT_ROWS = 5_000
+_NEED = ("Random networks need", "study")  # what, and the extra that installs it
 
 
 def random_network(
@@ -84,7 +85,7 @@ def random_learnable_network(
         raise ParameterError(f"min_accuracy is {min_accuracy!r}; it must lie in [0, 1).")
     if max_tries < 1:
         raise ParameterError(f"max_tries is {max_tries!r}; it must be at least 1.")
-    xgboost = _optional("xgboost")
+    xgboost = optional("xgboost", *_NEED)
     rng = generator(random_state)
     for _ in range(max_tries):
         network = random_network(
@@ -131,7 +132,7 @@ def _codes(frame: pd.DataFrame) -> np.ndarray:
 
 def _random_parents(names: list[str], rng: np.random.Generator) -> dict[str, list[str]]:
     """Parents of each node, in order; y is a root with at least one child."""
-    networkx = _optional("networkx")
+    networkx = optional("networkx", *_NEED)
     size = len(names)
     while True:
         seed = int(rng.integers(2**31))
@@ -197,13 +198,3 @@ def _check(n_features: int, categorical_share: float, n_levels: int | Sequence[i
     if not choices or any(isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2 for k in choices):
         raise ParameterError(f"n_levels is {n_levels!r}; give whole numbers of at least 2.")
     return [int(k) for k in choices]
-
-
-def _optional(name: str) -> ModuleType:
-    """An optional package, imported only where it is needed."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"Random networks need {name}, which is not installed. Run `pip install countarfactuals[study]`."
-        ) from error

@@ -3,23 +3,38 @@
 row, target, constraints ─ Problem ─ search ─ ledger ─ checks ─ Counterfactuals
 """
 
-from countarfactuals.explainers.arf import ARFExplainer
+from countarfactuals.explainers.arf_search import ARFExplainer
 from countarfactuals.explainers.base import Explainer
-from countarfactuals.explainers.make import EXPLAINERS, make_explainer
-from countarfactuals.explainers.moc import MOCARFExplainer, MOCCTREEExplainer, MOCExplainer
+from countarfactuals.explainers.moc import (
+    ConditionalTreeMutation,
+    ForestMutation,
+    IndependentMutation,
+    MOCARFExplainer,
+    MOCCTREEExplainer,
+    MOCExplainer,
+    SimulatedBinaryCrossover,
+)
 from countarfactuals.explainers.nice import NICEExplainer
-from countarfactuals.explainers.random_search import RandomSearchExplainer
-from countarfactuals.explainers.whatif import WhatIfExplainer
+from countarfactuals.explainers.registry import EXPLAINERS, Method, explainer_like, make_explainer, methods, register
+from countarfactuals.explainers.simple_searches import RandomSearchExplainer, WhatIfExplainer
 
 __all__ = [
     "EXPLAINERS",
     "ARFExplainer",
+    "ConditionalTreeMutation",
     "Explainer",
+    "ForestMutation",
+    "IndependentMutation",
     "MOCARFExplainer",
     "MOCCTREEExplainer",
     "MOCExplainer",
+    "Method",
     "NICEExplainer",
     "RandomSearchExplainer",
+    "SimulatedBinaryCrossover",
     "WhatIfExplainer",
+    "explainer_like",
     "make_explainer",
+    "methods",
+    "register",
 ]

@@ -8,24 +8,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from countarfactuals.constraints import Constraints
-from countarfactuals.counterfactuals import Counterfactuals, Oddity
-from countarfactuals.exceptions import listed
+from countarfactuals.counterfactuals import Counterfactuals, Note, Oddity
+from countarfactuals.counterfactuals.importance import RANGES
+from countarfactuals.counterfactuals.remarks import BEYOND, BREAKS, EXTRAPOLATES, GAP, GAPS, NOWHERE, OBSERVED
+from countarfactuals.counterfactuals.select import burden
+from countarfactuals.counterfactuals.storage import plain_label
 from countarfactuals.explainers.diagnose import diagnose
-from countarfactuals.explainers.problem import Problem
-from countarfactuals.objectives import changed, nondominated
+from countarfactuals.explainers.problem import ANY_ROWS, Problem
+from countarfactuals.explainers.questions import Asking
+from countarfactuals.objectives import DISTANCE, IMPLAUSIBILITY, N_CHANGED, changed, nondominated
 from countarfactuals.plausibility import ODD
+from countarfactuals.plausibility.panel import Claims
+from countarfactuals.relations import Relations
 
 _MOST_BEYOND = 3  # columns that are told of
-_OBSERVED_NOTE = (
-    "Judged by the observed outcome: the forest's own probability of it decides what counts as reached, not the model."
-)
+
+
+class Own(NamedTuple):
+    """What is known of a row from having asked about many at once: arrays of length 1."""
+
+    scores: np.ndarray
+    log_density: np.ndarray
+    claims: Claims
 
 
 def answer(
@@ -33,10 +45,12 @@ def answer(
     chosen: np.ndarray | None,
     settings: Mapping[str, Any],
     constraints: Constraints,
+    noted: Relations,
     *,
     is_pareto: bool,
     started: float,
-) -> Counterfactuals:
+    own: Own | None = None,
+) -> Asking[Counterfactuals]:
     """The result of a search.
 
     Parameters
@@ -45,25 +59,32 @@ def answer(
     chosen : positions in the ledger that may be handed out, None for all.
     settings : the explainer's parameters, its method and its seed.
     constraints : as the user said them.
+    noted : relations of which a note tells if they are broken.
     is_pareto : whether dominated rows are left out.
     started : when, by `time.perf_counter`.
+    own : what is known of x already.
     """
     background = problem.background
     predictor, plausibility = background.predictor, background.plausibility
     rows, scores, objectives = _counterfactuals(problem, chosen, is_pareto)
     judged = np.concatenate([rows, problem.x[None]])
-    log_density, claims = plausibility.log_density(judged), plausibility.claims(judged)
+    if own is not None and len(rows) == 0:
+        log_density, claims = own.log_density, own.claims
+    else:
+        log_density, claims = plausibility.log_density(judged), plausibility.claims(judged)
     typicality = claims.typicality
-    order = _order(objectives, typicality[:-1], settings["trade_off"])
-    values = {name: objectives[order, k] for k, name in enumerate(problem.objective_names)}
+    costs = dict(zip(problem.objective_names, objectives.T, strict=True))
+    oddities = oddities_of(problem, rows, claims.cell[:-1])
+    order = _order(problem, costs, typicality[:-1], oddities, settings["trade_off"])
+    values = {name: cost[order] for name, cost in costs.items()}
     return Counterfactuals(
         schema=background.schema,
         x=problem.x,
         rows=rows[order],
-        target=problem.goal.text,
+        target=problem.goal.target,
         method=settings["method"],
         status="already" if problem.is_solved else "found" if len(rows) else "none",
-        score_names=predictor.score_names,
+        score_columns=predictor.score_columns,
         x_scores=problem.x_scores,
         scores=scores[order],
         x_label=predictor.labels(problem.x_scores[None])[0],
@@ -74,14 +95,15 @@ def answer(
         typicality=typicality[order],
         typicality_range=np.column_stack([claims.low[:-1], claims.high[:-1]])[order],
         objectors=tuple(plausibility.voices[k] for k in claims.objector[:-1][order]),
-        oddities=_oddities(problem, rows[order], claims.cell[:-1][order]),
+        oddities=tuple(oddities[i] for i in order),
         x_typicality=float(typicality[-1]),
         is_real_row=background.is_real(rows[order]),
-        notes=_notes(problem, settings["outcome"], len(rows)),
-        diagnosis=None if problem.is_solved or len(rows) else diagnose(problem),
-        constraints=tuple(constraints.describe()),
+        consequence=problem.kept.consequences(rows[order]),
+        notes=(*_notes(problem, settings["outcome"], len(rows)), *_broken(noted, problem, rows[order])),
+        diagnosis=None if problem.is_solved or len(rows) else (yield from diagnose(problem)),
+        constraints=constraints,
         # after the diagnosis, which evaluates rows too
-        provenance=_provenance(problem, settings, constraints, started),
+        provenance=_provenance(problem, settings, started),
         measure=plausibility.name if problem.cost is None else problem.cost.name,
     )
 
@@ -102,7 +124,7 @@ def _counterfactuals(
     return rows[best], scores[best], objectives[best]
 
 
-def _oddities(problem: Problem, rows: np.ndarray, cell: np.ndarray) -> tuple[tuple[Oddity, ...], ...]:
+def oddities_of(problem: Problem, rows: np.ndarray, cell: np.ndarray) -> tuple[tuple[Oddity, ...], ...]:
     """The changed cells of each row that are more surprising given the rest than nearly all real ones."""
     is_odd = (cell <= ODD) & changed(rows, problem.x)
     oddities: list[list[Oddity]] = [[] for _ in rows]
@@ -114,50 +136,73 @@ def _oddities(problem: Problem, rows: np.ndarray, cell: np.ndarray) -> tuple[tup
     return tuple(tuple(sorted(cells, key=lambda odd: odd.share)) for cells in oddities)
 
 
-def _order(objectives: np.ndarray, typicality: np.ndarray, trade_off: float | None) -> np.ndarray:
-    first = objectives[:, 0]
-    if trade_off is not None:
-        first = (1.0 - trade_off) * objectives[:, 0] + trade_off * (1.0 - typicality)
-    return np.lexsort((objectives[:, 2], objectives[:, 1], first))
+def _order(
+    problem: Problem,
+    costs: Mapping[str, np.ndarray],
+    typicality: np.ndarray,
+    oddities: Sequence[Sequence[Oddity]],
+    trade_off: float | None,
+) -> np.ndarray:
+    """Easy and likely rows first, or as the user weighs; by distance where the method is defined so."""
+    if trade_off is None and problem.hands_out == ANY_ROWS:
+        first = burden(costs, typicality, np.array([*map(bool, oddities)], np.bool_))
+    else:
+        weight = trade_off or 0.0
+        first = (1.0 - weight) * costs[DISTANCE] + weight * (1.0 - typicality)
+    return np.lexsort((costs[IMPLAUSIBILITY], costs[N_CHANGED], first))
 
 
-def _notes(problem: Problem, outcome: str, n_found: int) -> tuple[str, ...]:
-    notes = [_OBSERVED_NOTE] if outcome == "observed" else []
+def _notes(problem: Problem, outcome: str, n_found: int) -> tuple[Note, ...]:
+    notes = [Note(OBSERVED)] if outcome == "observed" else []
     if len(problem.background.with_outcome(problem.goal)) == 0:
-        notes.append(f"No real row reaches the target: {'every' if n_found else 'any'} counterfactual extrapolates.")
+        notes.append(Note(EXTRAPOLATES if n_found else NOWHERE))
     return (*notes, *_unlike_the_data(problem))
 
 
-def _unlike_the_data(problem: Problem) -> list[str]:
+def _broken(noted: Relations, problem: Problem, rows: np.ndarray) -> list[Note]:
+    """Relations that x keeps and some of the rows break."""
+    notes = []
+    for relation in noted:
+        n = int(np.count_nonzero(relation.broken(rows)))
+        if n and not relation.broken(problem.x[None])[0]:
+            names = tuple(noted.schema.names[j] for j in relation.columns)
+            values = {"n": n, "all": len(rows), "relation": noted.phrase(relation)}
+            notes.append(Note(BREAKS, names, values))
+    return notes
+
+
+def _unlike_the_data(problem: Problem) -> list[Note]:
     """What of x no row of the data has, which makes a model's word and a plausibility worth less."""
     background, x = problem.background, problem.x
     columns = background.schema.columns
     never_missing = background.plausibility.forest.leaves_.missing_of[: len(x)] < 0
-    notes = []
-    if gaps := [columns[j].name for j in np.flatnonzero(np.isnan(x) & never_missing).tolist()]:
-        be, count = (
-            ("is", "it counts as an average value") if len(gaps) == 1 else ("are", "they count as average values")
-        )
-        notes.append(f"{listed(gaps, 3)} {be} missing, as in no real row: {count} in the plausibility.")
+    gaps = tuple(columns[j].name for j in np.flatnonzero(np.isnan(x) & never_missing).tolist())
+    notes = [Note(GAP if len(gaps) == 1 else GAPS, gaps)] if gaps else []
     for j in np.flatnonzero((x < background.low) | (x > background.high)).tolist()[:_MOST_BEYOND]:
-        least, most, own = (columns[j].decode(value) for value in (background.low[j], background.high[j], x[j]))
-        notes.append(f"{columns[j].name!r} is {own}, beyond all real rows, which have {least} to {most}.")
+        ends = {"own": x[j], "low": background.low[j], "high": background.high[j]}
+        values = {name: plain_label(columns[j].decode(value)) for name, value in ends.items()}
+        notes.append(Note(BEYOND, (columns[j].name,), values))
     return notes
 
 
-def _provenance(
-    problem: Problem, settings: Mapping[str, Any], constraints: Constraints, started: float
-) -> dict[str, Any]:
+@cache
+def _own_version() -> str:
+    """Read once: it takes as long as all else of a row that needs no counterfactual."""
+    return version("countarfactuals")
+
+
+def _provenance(problem: Problem, settings: Mapping[str, Any], started: float) -> dict[str, Any]:
     forest = problem.background.plausibility.forest
     kept_apart = ("model", "method", "seed")
     return {
-        "countarfactuals": version("countarfactuals"),
+        "countarfactuals": _own_version(),
         "model": problem.background.predictor.model_name,
         "seed": settings["seed"],
         "evaluations": problem.n_evaluated + 1,
-        "seconds": time.perf_counter() - started,
-        "training_rows": len(problem.background.matrix),
+        "seconds": time.perf_counter() - started - problem.idle,
+        "training_rows": problem.background.n_rows,
         "compared_rows": len(problem.background.plausibility.real),
+        RANGES: problem.background.gower.scale.tolist(),
         "judges": problem.background.plausibility.summary(),
         "forest": {
             "trees": forest.forest_.n_trees,
@@ -165,8 +210,6 @@ def _provenance(
             "accuracies": list(forest.accuracies_),
         },
         "settings": {name: _plain(value) for name, value in settings.items() if name not in kept_apart},
-        "target": {name: _plain(value, str) for name, value in problem.goal.target.to_dict().items()},
-        "constraints": constraints.to_dict(),
         **({"history": problem.record} if problem.record else {}),
     }
 

@@ -2,7 +2,8 @@
 
 1. `fit` reads the data once: schema, the model's scores, distances, and a forest over features and scores.
 2. `explain` checks the row, the target and the constraints, and makes a `Problem` of them.
-3. The method's `_search` proposes rows and has them evaluated.
+3. The method's `_search` proposes rows and has them evaluated. It is a coroutine (`questions`), so that many rows can
+   be searched in step, with one call of the model for all (`together`).
 4. What the ledger holds is judged here once more: valid, allowed, unique, non-dominated. Nothing else can leave.
 5. If nothing is left, a diagnosis says why.
 """
@@ -12,9 +13,10 @@ from __future__ import annotations
 import math
 import os
 import time
-from abc import abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -22,45 +24,55 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from countarfactuals._parallel import few_threads
 from countarfactuals.arf import AdversarialRandomForest
-from countarfactuals.arf.options import column_names
+from countarfactuals.arf.options import column_names, n_rows_held
 from countarfactuals.constraints import Constraints, as_constraints
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
-from countarfactuals.exceptions import (
-    DataError,
-    DataTypeError,
-    ModelTypeError,
-    NotFittedError,
-    ParameterError,
-    listed,
-)
-from countarfactuals.explainers import archive
-from countarfactuals.explainers.answer import answer
+from countarfactuals.counterfactuals.select import FRAGILITY
+from countarfactuals.counterfactuals.ways import CommonWays
+from countarfactuals.exceptions import DataError, DataTypeError, ModelTypeError, NotFittedError, ParameterError, listed
+from countarfactuals.explainers import explainer_file
+from countarfactuals.explainers.answer import Own, answer
 from countarfactuals.explainers.background import Background, matrix_with_scores, with_scores
-from countarfactuals.explainers.many import Request, explain_rows
+from countarfactuals.explainers.common_ways import Settings, common_ways
+from countarfactuals.explainers.explained_frame import explained_frame
+from countarfactuals.explainers.large_background import LargeData, read_data, sampled_rows
+from countarfactuals.explainers.many_rows import explain_rows
 from countarfactuals.explainers.observed import fit_observed
-from countarfactuals.explainers.problem import Cost, GiveUp, Objective, Problem, row_generator
-from countarfactuals.objectives import Gower
-from countarfactuals.parameters import (
-    RandomState,
-    as_generator,
-    check_choice,
-    check_float,
-    check_int,
-    check_n_jobs,
-)
+from countarfactuals.explainers.problem import ANY_ROWS, GiveUp, Problem, UserFunction, row_generator
+from countarfactuals.explainers.questions import Asking, alone
+from countarfactuals.explainers.robustness import checked_noise, robustness
+from countarfactuals.explainers.take_back import reserve, take_back
+from countarfactuals.explainers.together import MOST_ROWS, Together
+from countarfactuals.objectives import KEYS, Gower, Objective
+from countarfactuals.parameters import RandomState, as_generator, check_choice, check_float, check_int, check_n_jobs
 from countarfactuals.plausibility import MEASURES, fit_plausibility
-from countarfactuals.plausibility.wording import judgement
-from countarfactuals.prediction import make_predictor, resolve
-from countarfactuals.relations import Relation
-from countarfactuals.schema import Schema, Values
+from countarfactuals.plausibility.judgement import judgement
+from countarfactuals.prediction import Predictor, make_predictor, resolve
+from countarfactuals.prediction.rowwise import is_rowwise
+from countarfactuals.relations import Relation, Relations
+from countarfactuals.schema import Labels, Schema, Values
 
-_TAKEN = {"validity", "proximity", "sparsity", "plausibility", "prediction"}  # names that results have already
-_TAKEN |= {"log_density", "density_cost", "typicality", "typicality_low", "typicality_high", "is_real_row"}
+_PAPER_FOREST: dict[str, Any] = {"n_estimators": 10, "min_samples_leaf": 2, "leaf_fit": "moments"}
+_PAPER_FOREST |= {"dependence": None, "values": None}
+KEEP, NOTE = "keep", "note"  # what becomes of relations between columns
+_TAKEN = {*KEYS, "prediction", "log_density", "density_cost"}  # names that results have already
+_TAKEN |= {"typicality", "typicality_low", "typicality_high", "is_real_row", FRAGILITY}
 
 
-class Explainer(BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class Explainer(BaseEstimator, ABC):
     """Base of all methods.
+
+    A new method is a dataclass like this one, with its own parameters as fields and a name in `method`. It implements
+
+    1. `_search(problem)`: propose rows and have them evaluated, by `scores = yield from problem.ask(rows)`, or by
+       `scores = problem.evaluate(rows)`, which asks the model for each row to explain apart. This one it must have.
+    2. `_check_parameters()`: refuse values of its own parameters, after `super()._check_parameters()`.
+    3. `_cost(x)`: its own cost of being implausible, if it has one.
+
+    `hands_out`, `is_pareto` and `takes_back` say what it promises; `register(Method(…))` makes it known by name.
 
     Parameters
     ----------
@@ -81,14 +93,19 @@ class Explainer(BaseEstimator):
         None lets judges of several kinds earn their seats on the data (see `plausibility`), unless the method says
         otherwise. The others judge by the forest alone: by the median of its trees' log densities or the log of their
         mean.
-    min_plausibility : float
+    min_typicality : float
         Share of real rows that must be less plausible than a counterfactual.
     allow_real_rows : bool
         Whether a counterfactual may equal a row of the data. If not, no cell is given a value that fewer than five
         rows have either, unless the method can only copy cells.
+    relations : "keep", "note", None or a list
+        What becomes of relations between columns that the data keeps, `relations_`: counterfactuals keep those that x
+        keeps, columns that follow from others are computed; or a note tells which are broken; or nothing. A list has
+        those to keep, from `relations_` or by their phrases. Methods that copy real rows or cells keep none.
     trade_off : float or None
-        Orders the result by (1 − t) · proximity + t · (1 − typicality), best first. None orders by proximity. The
-        search is the same: it looks for the whole Pareto set, whose best row by any such mean it finds as surely.
+        Orders the result by (1 − t) · distance + t · (1 − typicality), best first. None puts easy and likely rows
+        first, as `select` does. The search is the same: it looks for the whole Pareto set, whose best row by any
+        such mean it finds as surely.
     n_jobs : int or None
         Threads for fitting the forest.
     random_state : int, Generator, SeedSequence, RandomState or None
@@ -96,40 +113,25 @@ class Explainer(BaseEstimator):
     """
 
     method: ClassVar[str]
-    max_changed: int | None = None  # of methods that have such a parameter: it limits every result
+    hands_out: ClassVar[str] = ANY_ROWS
+    is_pareto: ClassVar[bool] = True  # whether the result is reduced to its non-dominated rows
+    takes_back: ClassVar[bool] = True  # whether changes that are not needed are taken back, where any rows are made
 
-    def __init__(
-        self,
-        model: Any,
-        *,
-        density: AdversarialRandomForest | None = None,
-        max_evaluations: int = 1000,
-        classes: Sequence[Any] | None = None,
-        task: str | None = None,
-        outcome: str = "predicted",
-        distance: Objective | None = None,
-        extra_objectives: Mapping[str, Objective] | None = None,
-        measure: str | None = None,
-        min_plausibility: float = 0.0,
-        allow_real_rows: bool = True,
-        trade_off: float | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.model = model
-        self.density = density
-        self.max_evaluations = max_evaluations
-        self.classes = classes
-        self.task = task
-        self.outcome = outcome
-        self.distance = distance
-        self.extra_objectives = extra_objectives
-        self.measure = measure
-        self.min_plausibility = min_plausibility
-        self.allow_real_rows = allow_real_rows
-        self.trade_off = trade_off
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    model: Any = field(kw_only=False)
+    density: AdversarialRandomForest | None = None
+    max_evaluations: int = 1000
+    classes: Sequence[Any] | None = None
+    task: str | None = None
+    outcome: str = "predicted"
+    distance: UserFunction | None = None
+    extra_objectives: Mapping[str, UserFunction] | None = None
+    measure: str | None = None
+    min_typicality: float = 0.0
+    allow_real_rows: bool = True
+    relations: str | Sequence[Relation | str] | None = KEEP
+    trade_off: float | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
 
     # Fitting
 
@@ -140,35 +142,47 @@ class Explainer(BaseEstimator):
         *,
         ordered: Mapping[Hashable, Sequence[Any]] | None = None,
         values: Values = "auto",
+        labels: Labels | None = None,
     ) -> Self:
         """Learn what is plausible from data like the model's.
 
         Parameters
         ----------
-        X : a frame like those that the model takes.
+        X : a frame like those that the model takes. Or data that may be larger than memory, of which a model gets
+            pandas frames: a `pyarrow.dataset.Dataset`, the path of a Parquet file or folder, a Dask or a Spark frame.
+            The forest describes all rows; of what `density.rows_in_memory` does not hold a random sample is kept for
+            all else, `kept_rows_` (see `large_background`).
         y : the observed outcomes, needed with `outcome="observed"` only.
         ordered : levels, lowest first, of columns that have an order which their type does not tell.
         values : which numbers occur, learned from the data unless declared here; see `Schema.infer`. Only such are
             handed out; `schema_.describe()` tells them.
+        labels : what readers call columns and levels, in everything that is shown: {"emp_len": "years in the job",
+            "purpose": {"A40": "new car"}}, or a pair of both.
         """
         self._check_parameters()
         seed = _as_seed(self.random_state)
-        if isinstance(values, str) and values == "auto" and not self._learns_values():
+        if isinstance(values, str) and values == "auto" and self._as_published:
             values = None
-        schema = Schema.infer(X, ordered=ordered, values=values)
+        X, schema, large = read_data(X, self._rows_held, ordered, values)
         matrix = schema.encode(X)
+        if large is not None and (y is not None or self.outcome == "observed"):
+            large.refuse_outcome()
         if self.outcome == "observed":
             predictor, scores, forest, full = fit_observed(schema, matrix, y, self._unfitted_forest(seed), self.task)
         else:
             predictor = make_predictor(self.model, schema, X, classes=self.classes, task=self.task)
             scores = predictor.scores(matrix)
             full_schema, full = with_scores(schema, predictor), matrix_with_scores(matrix, scores, predictor)
-            forest = self._forest(schema, full_schema, full, seed)
+            forest = self._forest(full_schema, full, seed, predictor, large)
             full = full[:, : len(forest.schema_.columns)]
         gower = Gower.of(schema, matrix)
-        measure = self.measure or self._default_measure()
+        measure = self.measure or ("density" if self._as_published else None)
         plausibility = fit_plausibility(forest, schema, full, measure, gower, np.random.default_rng([seed, 1]))
-        self._set_fitted(Background(schema, matrix, scores, predictor, gower, plausibility), seed)
+        schema = schema.labelled(labels)
+        sampled = None if large is None else large.sampled
+        self._set_fitted(Background(schema, matrix, scores, predictor, gower, plausibility, sampled=sampled), seed)
+        if self.relations is not None and not self._as_published:
+            self._asked_relations()  # looked for now, and not in the first explanation
         return self
 
     def fit_like(self, other: Explainer) -> Self:
@@ -216,9 +230,10 @@ class Explainer(BaseEstimator):
         check_int("max_evaluations", self.max_evaluations, 1)
         check_choice("outcome", self.outcome, ("predicted", "observed"))
         check_choice("measure", self.measure, (None, *MEASURES))
-        check_float("min_plausibility", self.min_plausibility, 0.0, 1.0)
+        check_float("min_typicality", self.min_typicality, 0.0, 1.0)
         check_n_jobs(self.n_jobs)
         check_choice("allow_real_rows", self.allow_real_rows, (True, False))
+        _check_relations(self.relations)
         if self.trade_off is not None:
             check_float("trade_off", self.trade_off, 0.0, 1.0, "None or ")
         if self.model is None and self.outcome == "predicted":
@@ -242,7 +257,7 @@ class Explainer(BaseEstimator):
             )
 
     def _unfitted_forest(self, seed: int) -> AdversarialRandomForest:
-        chosen = self.density or self._default_forest()
+        chosen = self.density or AdversarialRandomForest(**(_PAPER_FOREST if self._as_published else {}))
         parameters = chosen.get_params()
         if parameters["random_state"] is None:
             parameters["random_state"] = seed
@@ -250,51 +265,28 @@ class Explainer(BaseEstimator):
             parameters["n_jobs"] = self.n_jobs
         return AdversarialRandomForest(**parameters)
 
-    def _default_forest(self) -> AdversarialRandomForest:
-        return AdversarialRandomForest()
-
-    def _default_measure(self) -> str | None:
-        return None
-
-    def _splits_on_scores(self) -> bool:
-        """Whether trees see the model's scores, or leaves only describe them."""
+    @property
+    def _as_published(self) -> bool:
+        """Whether the paper's forest is grown and judged: it splits on scores, and cells may have any value."""
         return False
 
-    def _learns_values(self) -> bool:
-        """Whether the method asks which numbers occur, or takes any within the range of the data."""
-        return True
+    def _rows_held(self, n_columns: int) -> int:
+        """How many rows memory shall hold, of data that is read in pieces."""
+        return n_rows_held(None if self.density is None else self.density.rows_in_memory, n_columns)
 
-    def _forest(self, schema: Schema, full_schema: Schema, full: np.ndarray, seed: int) -> AdversarialRandomForest:
+    def _forest(
+        self, full_schema: Schema, full: np.ndarray, seed: int, predictor: Predictor, large: LargeData | None
+    ) -> AdversarialRandomForest:
         """The forest over features and scores, or the user's own."""
+        schema = predictor.schema
         if self.density is not None and hasattr(self.density, "forest_"):
-            known = self.density.schema_.columns
-            p, names = len(schema.columns), [column.name for column in known]
-            expected = full_schema.columns[: len(known)]
-            if [c.name for c in schema.columns] != names[:p] or names not in (
-                list(schema.names),
-                list(full_schema.names),
-            ):
-                raise DataError(
-                    f"The given density has the columns {listed(names)}. Its first columns must be the features, "
-                    f"{listed(schema.names)}, in this order; after them may stand {listed(full_schema.names[p:])}."
-                )
-            other = [
-                own.name
-                for own, given in zip(expected, known, strict=True)
-                if (own.kind, own.levels) != (given.kind, given.levels)
-                or (own.unit != given.unit and own in schema.columns)
-            ]
-            if other:
-                raise DataError(
-                    f"The given density has other kinds, levels or decimals than the data in {listed(other)}. Fit it "
-                    "to the same frame, or let the explainer fit its own."
-                )
+            _check_columns(self.density.schema_, schema, full_schema)
             return self.density
         forest = self._unfitted_forest(seed)
         scores = full_schema.names[len(schema.columns) :]
-        parameter = "always_split" if self._splits_on_scores() else "never_split"
+        parameter = "always_split" if self._as_published else "never_split"
         forest.set_params(**{parameter: (*column_names(parameter, getattr(forest, parameter)), *scores)})
-        return forest.fit_encoded(full_schema, full)
+        return forest.fit_encoded(full_schema, full) if large is None else large.grow(forest, full_schema, predictor)
 
     def describe(self) -> str:
         """What was learned of the data, in plain words: which values columns have, and how well plausibility is judged.
@@ -302,9 +294,10 @@ class Explainer(BaseEstimator):
         Figures of the latter are in `background_.plausibility.summary()`.
         """
         background = self._fitted()
-        kept = [f"In all rows {relation.describe(background.schema)}." for relation in background.relations]
-        said = judgement(background.plausibility.summary())
-        return "\n".join([background.schema.describe(), *(["", *kept] if kept else []), "", *said])
+        relations = background.relations.sentences()
+        judged = judgement(background.plausibility.summary())
+        judged += sampled_rows(background)
+        return "\n".join([background.schema.describe(), *(["", *relations] if relations else []), "", *judged])
 
     # Explaining
 
@@ -314,72 +307,219 @@ class Explainer(BaseEstimator):
         Parameters
         ----------
         x : a frame with one row, a Series or a dict.
-        target : a `Target`, a class, for a regression (low, high); None for the other class of a binary model.
+        target : a `Target`, a class, for a regression (low, high); None for another class than the predicted one.
         constraints : `Constraints` or a dict with its fields.
         """
-        return self._explain(self.encode_row(x), target, as_constraints(constraints))
+        return self.trace(x, target, constraints)[0]
 
     def explain_many(
         self,
         X: Any,
         target: Any = None,
-        constraints: Constraints | None = None,
+        constraints: Any = None,
         *,
         n_jobs: int | None = None,
         progress: bool = True,
         time_budget: float | None = None,
         on_error: str = "record",
+        together: bool | None = None,
     ) -> CounterfactualsBatch:
         """Counterfactuals of every row; each is the same as `explain` would give.
 
         Parameters
         ----------
         X : a frame.
-        target, constraints : as in `explain`, the same for all rows.
+        target, constraints : as in `explain`, the same for all rows; or one per row: a list, a Series, which goes by
+            the labels of the rows, or a function that gets a row as a dict. None in it stands for the default.
         n_jobs : processes, as joblib counts them.
         progress : show a bar in terminals and notebooks.
         time_budget : seconds after which no further row is begun; rows left out are listed in `unfinished`.
         on_error : "record" notes the error of a row and goes on, "raise" stops.
+        together : whether the model is asked in one call about rows of many searches. None does so where a row has the
+            same score, to the last bit, alone as among others: known of trees and libsvm, measured of functions and
+            others, never of what multiplies matrices. True does so always, False explains one row after the other.
         """
         self._fitted()
         check_n_jobs(n_jobs)
+        check_choice("together", together, (None, True, False))
         check_choice("on_error", on_error, ("record", "raise"))
         if time_budget is not None:
             check_float("time_budget", time_budget, 0.0, math.inf, "None or ")
-        request = Request(self, target, as_constraints(constraints), on_error)
-        return explain_rows(request, X, n_jobs, progress, time_budget)
+        return explain_rows(self, X, (target, constraints), on_error, n_jobs, progress, time_budget, together)
+
+    def explain_frame(
+        self,
+        frame: Any,
+        target: Any = None,
+        constraints: Any = None,
+        top: int | None = 3,
+        *,
+        key: Hashable | None = None,
+    ) -> Any:
+        """Counterfactuals of every row, as a frame of the same library: one line each, or one with the reason for none.
+
+        A pure function of each row, so that engines may cut a table as they like. Its columns are always the same: row,
+        status, rank, changes, changes_json, n_changed, distance, typicality, prediction, score, x_prediction, x_score,
+        reason.
+
+        Parameters
+        ----------
+        frame : as `explain_many` takes; columns that are no features are left out.
+        target, constraints : as in `explain_many`. A function gets all columns of the row.
+        top : most counterfactuals of a row, chosen as by `select`; None for all.
+        key : the column that tells rows apart; None for the labels of a pandas frame, or positions.
+        """
+        self._fitted()
+        if top is not None:
+            check_int("top", top, 1, "None or ")
+        return explained_frame(self, frame, target, constraints, top, key)
+
+    def common_ways(
+        self,
+        rows: Any,
+        target: Any = None,
+        constraints: Constraints | None = None,
+        *,
+        k: int = 3,
+        max_changes: int = 3,
+        min_typicality: float = 0.05,
+        max_candidates: int = 150,
+    ) -> CommonWays:
+        """A few changes that would help most rows, such as "income at least 40,000 and term at most 24"; and whom.
+
+        Parameters
+        ----------
+        rows : a batch of `explain_many`, whose targets and constraints count, or a frame, which is explained first.
+        target, constraints : as in `explain_many`; for a frame only.
+        k : how many ways at most, each for those whom the ways before it do not help.
+        max_changes : how many columns a way may change.
+        min_typicality : share of real rows that must be less typical than a row whom a way helps.
+        max_candidates : how many sets of changes are tried, with one call of the model each.
+        """
+        self._fitted()
+        check_float("min_typicality", min_typicality, 0.0, 1.0)
+        counts = {"k": k, "max_changes": max_changes, "max_candidates": max_candidates}
+        checked = {name: check_int(name, value, 1) for name, value in counts.items()}
+        if not isinstance(rows, CounterfactualsBatch):
+            rows = self.explain_many(rows, target, constraints, progress=False)
+        elif target is not None or constraints is not None:
+            raise ParameterError("A batch has its own target and constraints. Leave them out, or pass a frame.")
+        self._check_batch(rows)
+        return common_ways(self, rows, Settings(min_typicality=min_typicality, **checked))
+
+    def robustness(
+        self,
+        counterfactuals: Counterfactuals | CounterfactualsBatch,
+        models: Sequence[Any] | None = None,
+        *,
+        bootstrap: int | None = None,
+        X: Any = None,
+        y: Any = None,
+        noise: float | None = 0.02,
+        n_noise: int = 100,
+    ) -> pd.DataFrame:
+        """Whether counterfactuals stay valid under other models, and under small changes of their values.
+
+        One line per counterfactual, of a batch with the label of its row: `models_agree` is the share of models by
+        which it has the wanted outcome, `noise_valid` the share of its moved copies that have it, `fragility` one
+        minus the mean of those that were asked for. `with_robustness` takes the frame, so that
+        `select(prefer="robust")` chooses by it.
+
+        Parameters
+        ----------
+        counterfactuals : a result of `explain`, or a batch of `explain_many`.
+        models : other models, such as refitted ones, of any kind that the explainer takes.
+        bootstrap : how many clones of the model are fitted to rows drawn from the training data.
+        X, y : the training data for `bootstrap`; X is what the explainer was fitted to where it is not given.
+        noise : by which share of its column's range every number moves at most, by one step at least; None asks for
+            other models only.
+        n_noise : how many moved copies of each counterfactual the model is asked about.
+        """
+        self._fitted()
+        if not isinstance(counterfactuals, Counterfactuals | CounterfactualsBatch):
+            got = type(counterfactuals).__name__
+            raise DataTypeError(f"Pass what `explain` or `explain_many` returned, got {got}.")
+        if bootstrap is not None:
+            check_int("bootstrap", bootstrap, 1, "None or ")
+        self._check_batch((counterfactuals,) if isinstance(counterfactuals, Counterfactuals) else counterfactuals)
+        wanted = checked_noise(noise, n_noise, self.seed_)
+        return robustness(self, counterfactuals, models, bootstrap, (X, y), wanted)
+
+    def _check_batch(self, results: Sequence[Counterfactuals]) -> None:
+        """Refuse results of other columns than this explainer's."""
+        own = self.schema_.columns
+        for result in results[:1]:
+            theirs = result.schema.columns
+            if [(c.name, c.kind, c.levels) for c in own] != [(c.name, c.kind, c.levels) for c in theirs]:
+                raise DataError(
+                    f"The results have the features {listed(result.schema.names)}, this explainer was fitted to "
+                    f"{listed(self.schema_.names)}, or their kinds or levels differ. Pass what it has explained."
+                )
 
     def trace(
         self, x: Any, target: Any = None, constraints: Constraints | None = None
     ) -> tuple[Counterfactuals, Problem]:
         """What `explain` gives, and the problem, whose `ledger()` has every row that was evaluated; for studies."""
-        return self._trace(self.encode_row(x), target, as_constraints(constraints))
+        x_codes, wanted = self.encode_row(x), as_constraints(constraints)
+        with few_threads():
+            return alone(self._traced(x_codes, target, wanted), self._fitted().predictor)
 
-    def _explain(self, x: np.ndarray, target: Any, constraints: Constraints) -> Counterfactuals:
-        return self._trace(x, target, constraints)[0]
+    def search(self, x: Any, target: Any = None, constraints: Constraints | None = None) -> Asking[Counterfactuals]:
+        """`explain` as a coroutine, for `Together`: it yields rows of codes and is sent their scores.
 
-    def _trace(self, x: np.ndarray, target: Any, constraints: Constraints) -> tuple[Counterfactuals, Problem]:
+        What is wrong with the row or with what is wanted of it is raised when the coroutine begins.
+        """
+        codes = self.encode_row(x)
+        return (yield from self._traced(codes, target, as_constraints(constraints)))[0]
+
+    def together(self, *, joint: bool | None = None, most_rows: int = MOST_ROWS) -> Together[Any, Any]:
+        """Where searches of this explainer, and of others with the same model, run in step.
+
+        Parameters
+        ----------
+        joint : whether the model is asked in one call about rows of several searches; None where it is known to score
+            rows one by one, so that every search finds what it finds alone.
+        most_rows : most rows in a joint call.
+        """
+        predictor = self._fitted().predictor
+        return Together(predictor, joint=bool(is_rowwise(self.model)) if joint is None else joint, most_rows=most_rows)
+
+    def _traced(
+        self, x: np.ndarray, target: Any, constraints: Constraints, own: Own | None = None
+    ) -> Asking[tuple[Counterfactuals, Problem]]:
         started = time.perf_counter()
-        problem = self.problem(x, target, constraints)
+        if own is None:
+            x_scores, seconds = yield x[None]
+            started = time.perf_counter() - seconds  # without what other rows took meanwhile
+        problem = self.problem(x, target, constraints, x_scores[0] if own is None else own.scores[0])
         chosen: np.ndarray | None = None
         if not problem.is_solved:
+            problem.reserve = reserve(problem) if self._takes_back else 0
             with suppress(GiveUp):
-                chosen = self._search(problem)
-        settings = self.get_params(deep=False) | {"method": self.name, "seed": self.seed_}
-        result = answer(problem, chosen, settings, constraints, is_pareto=self._is_pareto(), started=started)
+                search = self._search(problem)
+                chosen = (yield from search) if isinstance(search, Generator) else search
+            if self._takes_back and problem.found:
+                chosen = yield from take_back(problem)
+        settings = self._plain_parameters() | {"method": self.name, "seed": self.seed_}
+        noted = self._asked_relations() if self.relations == NOTE else Relations(self.schema_)
+        result = yield from answer(
+            problem, chosen, settings, constraints, noted, is_pareto=self.is_pareto, started=started, own=own
+        )
         return result, problem
 
-    def problem(self, x: np.ndarray, target: Any, constraints: Constraints) -> Problem:
-        """The problem of an encoded row, before anything is searched."""
+    def problem(
+        self, x: np.ndarray, target: Any, constraints: Constraints, x_scores: np.ndarray | None = None
+    ) -> Problem:
+        """The problem of an encoded row, before anything is searched; its scores are asked for where not given."""
         background = self._fitted()
         self._check_parameters()  # they may have been set since
-        x_scores = background.predictor.scores(x[None])
-        goal = resolve(target, background.predictor, x_scores[0])
-        limits = constraints.limited(self.max_changed).bind(background.schema, x)
+        scores = background.predictor.scores(x[None])[0] if x_scores is None else x_scores
+        goal = resolve(target, background.predictor, scores)
+        limits = constraints.limited(getattr(self, "max_changed", None)).bind(background.schema, x)
         return Problem(
             background=background,
             x=x,
-            x_scores=x_scores[0],
+            x_scores=scores,
             goal=goal,
             limits=limits,
             gower=background.gower.weighted(limits.weights),
@@ -388,20 +528,37 @@ class Explainer(BaseEstimator):
             distance=self.distance,
             extra=self.extra_objectives or {},
             cost=self._cost(x),
-            least_typicality=float(self.min_plausibility),
+            least_typicality=float(self.min_typicality),
             allow_real_rows=bool(self.allow_real_rows),
-            relations=self._relations(background, x),
-            only_real_rows=not self._invents_rows(),
-            only_real_cells=not self._invents_cells(),
+            relations=() if self.relations == NOTE else self._asked_relations().items,
+            hands_out=self.hands_out,
         )
 
-    def _relations(self, background: Background, x: np.ndarray) -> tuple[Relation, ...]:
-        """What all rows of the data keep, as far as x does; nothing for methods that have a definition to keep."""
-        if not (self._learns_values() and self._invents_cells()):
-            return ()
-        return tuple(relation for relation in background.relations if not relation.broken(x[None])[0])
+    @property
+    def _takes_back(self) -> bool:
+        """Whether changes that are not needed are taken back: not by what is published, which keeps its definition."""
+        return self.takes_back and self.is_pareto and self.hands_out == ANY_ROWS and not self._as_published
 
-    def _cost(self, x: np.ndarray) -> Cost | None:
+    @property
+    def kept_rows_(self) -> np.ndarray:
+        """Places, from 0, of the rows of the data that neighbours, typicality and relations are told by."""
+        background = self._fitted()
+        return np.arange(len(background.matrix)) if background.sampled is None else background.sampled.places
+
+    @property
+    def relations_(self) -> Relations:
+        """Relations between columns that the data keeps, as data and sentences, whether they are kept or not."""
+        return self._fitted().relations
+
+    def _asked_relations(self) -> Relations:
+        """The relations that are to be kept or noted."""
+        if self.relations is None or self._as_published or self.hands_out != ANY_ROWS:
+            return Relations(self.schema_)
+        if isinstance(self.relations, str):
+            return self.relations_
+        return self.relations_.chosen(self.relations)
+
+    def _cost(self, x: np.ndarray) -> Objective | None:
         """The method's own cost of being implausible, None for minus the forest's measure."""
         return None
 
@@ -411,8 +568,23 @@ class Explainer(BaseEstimator):
         return self.method
 
     @abstractmethod
-    def _search(self, problem: Problem) -> np.ndarray | None:
-        """Propose rows and evaluate them; which rows of the ledger may be handed out, None for all."""
+    def _search(self, problem: Problem) -> Asking[np.ndarray | None] | np.ndarray | None:
+        """Propose rows and have them evaluated; which rows of the ledger may be handed out, None for all."""
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """The parameters with objects as dicts, for files and provenance."""
+        plain = dict(self.get_params(deep=False))
+        if not isinstance(self.relations, str | None):
+            plain["relations"] = self._asked_relations().phrases()
+        return plain
+
+    @classmethod
+    def _from_plain(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """What `_plain_parameters` gave, of this version or an older one, as parameters."""
+        plain = dict(parameters)
+        if "min_plausibility" in plain:  # as it was called up to version 2
+            plain["min_typicality"] = plain.pop("min_plausibility")
+        return plain
 
     def _extra_arrays(self) -> dict[str, np.ndarray]:
         """What a method learns besides the background, for `save`."""
@@ -420,18 +592,6 @@ class Explainer(BaseEstimator):
 
     def _restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Take back what `_extra_arrays` gave; KeyError for what is not there."""
-
-    def _invents_rows(self) -> bool:
-        """Whether the method finds rows that are not in the data."""
-        return True
-
-    def _invents_cells(self) -> bool:
-        """Whether the method gives cells values of its own making."""
-        return self._invents_rows()
-
-    def _is_pareto(self) -> bool:
-        """Whether the result is reduced to its non-dominated rows."""
-        return True
 
     def encode_row(self, x: Any) -> np.ndarray:
         """A frame with one row, a Series or a dict as matrix codes, with the digits that its columns can hold."""
@@ -467,7 +627,7 @@ class Explainer(BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted explainer to a file, without pickle and without the model, which `load` takes again."""
         self._fitted()
-        archive.save(self, path)
+        explainer_file.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], model: Any = None, **callables: Any) -> Self:
@@ -475,10 +635,42 @@ class Explainer(BaseEstimator):
 
         The model is handed in again, and so are `distance` and `extra_objectives`.
         """
-        return archive.load(cls, path, model, callables)
+        return explainer_file.load(cls, path, model, callables)
 
 
 def _as_seed(random_state: RandomState) -> int:
     """One number that all generators of an explainer start from."""
     rng = as_generator(random_state)
     return int(random_state) if isinstance(random_state, Integral) else int(rng.integers(2**63))
+
+
+def _check_relations(relations: Any) -> None:
+    is_list = isinstance(relations, Sequence) and not isinstance(relations, str)
+    is_word = relations is None or (isinstance(relations, str) and relations in (KEEP, NOTE))
+    if is_word if not is_list else all(isinstance(item, str | Relation) for item in relations):
+        return
+    raise ParameterError(
+        f"relations must be {KEEP!r}, {NOTE!r}, None, or a list of some of `relations_` or their phrases; got "
+        f"{relations!r}."
+    )
+
+
+def _check_columns(given: Schema, schema: Schema, full_schema: Schema) -> None:
+    """Refuse a density of other columns than the features, alone or with the scores after them."""
+    names = list(given.names)
+    if names not in (list(schema.names), list(full_schema.names)):
+        raise DataError(
+            f"The given density has the columns {listed(names)}. Its first columns must be the features, "
+            f"{listed(schema.names)}, in this order; after them may stand "
+            f"{listed(full_schema.names[len(schema.columns) :])}."
+        )
+    differing = [
+        own.name
+        for own, other in zip(full_schema.columns, given.columns, strict=False)
+        if (own.kind, own.levels) != (other.kind, other.levels) or (own.unit != other.unit and own in schema.columns)
+    ]
+    if differing:
+        raise DataError(
+            f"The given density has other kinds, levels or decimals than the data in {listed(differing)}. Fit it to "
+            "the same frame, or let the explainer fit its own."
+        )

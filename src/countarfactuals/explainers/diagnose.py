@@ -14,26 +14,27 @@ import numpy as np
 
 from countarfactuals.counterfactuals import Diagnosis
 from countarfactuals.explainers.problem import Problem, first_of_each
-from countarfactuals.explainers.proposals import admissible, crossings, unit_of
+from countarfactuals.explainers.proposals import admissible, crossings, settled, unit_of
+from countarfactuals.explainers.questions import Asking
 from countarfactuals.objectives import changed
 
 _PER_CONSTRAINT, _NEAR = 200, 50
 
 
-def diagnose(problem: Problem) -> Diagnosis:
+def diagnose(problem: Problem) -> Asking[Diagnosis]:
     """The diagnosis of a search that found nothing."""
     rows, scores = problem.ledger()
     reached = problem.goal.reached(scores)
     is_spent = problem.is_spent  # before lifting constraints, which evaluates rows too
-    lifting = _lifting(problem)
+    lifting = yield from _lifting(problem)
     real = problem.background.matrix[problem.background.with_outcome(problem.goal)]
     n_real = int(_is_admitted(problem, real).sum())
     if len(rows) == 0:
         return Diagnosis(n_tried=0, lifting=lifting, is_spent=is_spent, n_real=n_real)
-    violated = problem.limits.violations(rows)
+    violated = problem.limits.violations(rows, problem.kept.consequences(rows))
     counts = {name: int(broken.sum()) for name, broken in violated.items() if broken.any()}
     low = ~problem.is_plausible(rows)
-    counts |= {"min_plausibility": int(low.sum())} if low.any() else {}
+    counts |= {"min_typicality": int(low.sum())} if low.any() else {}
     breaks = problem.breaks_relations(rows)
     counts |= {"relations": int(breaks.sum())} if breaks.any() else {}
     if not problem.allow_real_rows:
@@ -44,7 +45,7 @@ def diagnose(problem: Problem) -> Diagnosis:
     distance = np.where(changed(rows, problem.x).any(axis=1), problem.goal.distance(scores), np.inf)
     if not problem.allow_real_rows:  # a miss must not hand out someone's row either
         distance = np.where(is_real, np.inf, distance)
-    nearest = int(np.lexsort((problem.proximity(rows), distance))[0])
+    nearest = int(np.lexsort((problem.distance_to_x(rows), distance))[0])
     return Diagnosis(
         n_tried=len(rows),
         n_invalid=int((~reached).sum()),
@@ -58,7 +59,7 @@ def diagnose(problem: Problem) -> Diagnosis:
     )
 
 
-def _lifting(problem: Problem) -> dict[str, int]:
+def _lifting(problem: Problem) -> Asking[dict[str, int]]:
     """By constraint, how many of the candidates that only it forbids reach the goal."""
     background = problem.background
     donors = background.matrix[background.with_outcome(problem.goal)]
@@ -71,7 +72,7 @@ def _lifting(problem: Problem) -> dict[str, int]:
     found: dict[str, int] = {}
     for k, (name, rows) in enumerate(candidates.items()):
         share = max(1, problem.left // (len(candidates) - k)) if problem.left > 0 else 0
-        scores = background.predictor.scores(rows[:share])
+        scores = yield from problem.put(rows[:share])
         problem.n_evaluated += len(scores)
         count = int(problem.goal.reached(scores).sum())
         found |= {name: count} if count else {}
@@ -80,10 +81,12 @@ def _lifting(problem: Problem) -> dict[str, int]:
 
 def _looser(problem: Problem) -> dict[str, Problem]:
     """The same problem without each of its constraints in turn, and of the explainer's own conditions."""
-    looser = {name: replace(problem, limits=problem.limits.without(name)) for name in problem.limits.liftable}
+    looser: dict[str, Problem] = {
+        name: replace(problem, limits=problem.limits.without(name)) for name in problem.limits.liftable
+    }
     if problem.least_typicality > 0.0:
-        looser["min_plausibility"] = replace(problem, least_typicality=0.0)
-    if problem.relations:
+        looser["min_typicality"] = replace(problem, least_typicality=0.0)
+    if problem.kept.relations:
         looser["relations"] = replace(problem, relations=())
     if not problem.allow_real_rows:
         looser["allow_real_rows"] = replace(problem, allow_real_rows=True)
@@ -97,7 +100,7 @@ def _forbidden_by(problem: Problem, looser: Problem, donors: np.ndarray) -> np.n
     """
     limits, rows = looser.limits, donors
     if not problem.only_real_rows:
-        donors = limits.keep_allowed(donors)
+        donors = limits.keep_allowed(settled(looser, donors))
         rows = crossings(problem.x[None], donors, _PER_CONSTRAINT, unit_of(limits), problem.rng)
         rows = admissible(looser, np.concatenate([rows, donors]))
     rows = rows[first_of_each(rows)]

@@ -20,45 +20,53 @@
    met on the way are.
 5. If none was met at all, a path to the next real row follows.
 
-f is the score of a class that is wanted as such, and minus the distance to the goal if a range is wanted.
+f is the score of a class that is wanted as such, the lead of the best of several, and minus the distance to the goal if
+a range is wanted.
 """
 
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from countarfactuals.arf import AdversarialRandomForest
-from countarfactuals.constraints.parts import ExactlyOne, Group, Pool
+from countarfactuals.constraints.parts import Pool
 from countarfactuals.exceptions import DataError, NotFittedError, ParameterError, listed
-from countarfactuals.explainers.autoencoder import Autoencoder
 from countarfactuals.explainers.background import Background
 from countarfactuals.explainers.base import Explainer
-from countarfactuals.explainers.outcome import checked_outcome
-from countarfactuals.explainers.problem import Objective, Problem
-from countarfactuals.explainers.proposals import unit_of
-from countarfactuals.explainers.whatif import by_closeness
+from countarfactuals.explainers.observed import checked_outcome
+from countarfactuals.explainers.problem import REAL_CELLS, Problem
+from countarfactuals.explainers.proposals import by_closeness, settled, unit_of
+from countarfactuals.explainers.questions import Asking
+from countarfactuals.explainers.registry import Method, register
 from countarfactuals.objectives import canonical, changed
-from countarfactuals.parameters import RandomState, check_choice, check_int
+from countarfactuals.parameters import check_choice, check_int
 from countarfactuals.prediction.models import as_label
-from countarfactuals.schema import Values
+from countarfactuals.schema import Labels, Schema, Values
+from countarfactuals.stored_arrays import taken
 
-REWARDS = ("sparsity", "proximity", "plausibility")
+if TYPE_CHECKING:
+    from sklearn.neural_network import MLPRegressor
+
+SPARSITY, PROXIMITY, PLAUSIBILITY = REWARDS = ("sparsity", "proximity", "plausibility")  # as published
 _SMALLEST = 1e-12  # increase of the distance, where a change costs nothing
+_MOST_ROWS = 10_000  # that the autoencoder is fitted to
 _BLOCK = 256  # real rows that are made to obey the constraints at a time
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NICEExplainer(Explainer):
     """Counterfactuals on the way to the nearest real row with the wanted prediction.
 
     Parameters
     ----------
-    model, density, max_evaluations, classes, task, outcome, distance, extra_objectives, measure, min_plausibility,
-    allow_real_rows, trade_off, n_jobs, random_state : see `Explainer`.
+    model, density, max_evaluations, classes, task, outcome, distance, extra_objectives, measure, min_typicality,
+    allow_real_rows, relations, trade_off, n_jobs, random_state : see `Explainer`.
     reward : "sparsity", "proximity" or "plausibility"
         What a step is chosen by.
     finish_early : bool
@@ -70,49 +78,12 @@ class NICEExplainer(Explainer):
     """
 
     method: ClassVar[str] = "nice"
+    hands_out: ClassVar[str] = REAL_CELLS
 
-    def __init__(
-        self,
-        model: Any,
-        *,
-        density: AdversarialRandomForest | None = None,
-        max_evaluations: int = 1000,
-        reward: str = "sparsity",
-        finish_early: bool = False,
-        only_correct: bool = False,
-        n_neighbours: int = 50,
-        classes: Sequence[Any] | None = None,
-        task: str | None = None,
-        outcome: str = "predicted",
-        distance: Objective | None = None,
-        extra_objectives: Mapping[str, Objective] | None = None,
-        measure: str | None = None,
-        min_plausibility: float = 0.0,
-        allow_real_rows: bool = True,
-        trade_off: float | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            model,
-            density=density,
-            max_evaluations=max_evaluations,
-            classes=classes,
-            task=task,
-            outcome=outcome,
-            distance=distance,
-            extra_objectives=extra_objectives,
-            measure=measure,
-            min_plausibility=min_plausibility,
-            allow_real_rows=allow_real_rows,
-            trade_off=trade_off,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.reward = reward
-        self.finish_early = finish_early
-        self.only_correct = only_correct
-        self.n_neighbours = n_neighbours
+    reward: str = SPARSITY
+    finish_early: bool = False
+    only_correct: bool = False
+    n_neighbours: int = 50
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -128,13 +99,14 @@ class NICEExplainer(Explainer):
         *,
         ordered: Mapping[Hashable, Sequence[Any]] | None = None,
         values: Values = "auto",
+        labels: Labels | None = None,
     ) -> Self:
         """As in `Explainer`; `y` is needed with `only_correct` too."""
         self._check_parameters()
         if self.only_correct and y is None:
             raise DataError("`only_correct` needs the observed classes: call `fit(X, y)`.")
         fitted = copy.copy(self)  # so that a failure leaves this one as it was
-        super(NICEExplainer, fitted).fit(X, y, ordered=ordered, values=values)
+        super(NICEExplainer, fitted).fit(X, y, ordered=ordered, values=values, labels=labels)
         fitted.correct_ = _is_correct(fitted.background_, y) if self.only_correct else None
         self.__dict__.update(fitted.__dict__)
         return self
@@ -158,11 +130,12 @@ class NICEExplainer(Explainer):
         return {} if correct is None else {"correct": correct}
 
     def _restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        self.correct_ = arrays["correct"] if self.only_correct else None
+        n_rows = len(self.background_.matrix)
+        self.correct_ = taken(arrays, "correct", np.bool_, (n_rows,)) if self.only_correct else None
 
     def prepare(self) -> Self:
         """Train the autoencoder, if the reward uses it."""
-        if self.reward == "plausibility":
+        if self.reward == PLAUSIBILITY:
             self.reconstruction_error(self._fitted().matrix[:1])
         return super().prepare()
 
@@ -173,17 +146,14 @@ class NICEExplainer(Explainer):
             self._autoencoder = Autoencoder.fit(background.schema, background.matrix, self.seed_)
         return self._autoencoder.error(rows)
 
-    def _invents_cells(self) -> bool:
-        return False
-
-    def _search(self, problem: Problem) -> np.ndarray | None:
+    def _search(self, problem: Problem) -> Asking[np.ndarray | None]:
         goal, background = problem.goal, problem.background
         usable = np.flatnonzero(self._correct()) if self.only_correct else np.arange(len(background.matrix))
         extrapolates = not goal.reached(background.scores[usable]).any()
         for end in islice(_ends(problem, usable), self.n_neighbours):
-            if not goal.reached(problem.evaluate(end[None]))[0] and not extrapolates:
+            if not goal.reached((yield from problem.ask(end[None])))[0] and not extrapolates:
                 continue
-            path = self._path(problem, end)
+            path = yield from self._path(problem, end)
             if problem.found:
                 return _place_of_one(problem, path) if self.finish_early else None
         return None
@@ -194,11 +164,11 @@ class NICEExplainer(Explainer):
             raise NotFittedError("only_correct was set after `fit`, so that y is not known. Call `fit(X, y)` again.")
         return np.asarray(correct)
 
-    def _path(self, problem: Problem, end: np.ndarray) -> list[np.ndarray]:
+    def _path(self, problem: Problem, end: np.ndarray) -> Asking[list[np.ndarray]]:
         """The rows between x and the end, in the order of the steps, as far as budget and constraints allow."""
         row, scores, path = problem.x, problem.x_scores, []
         while len(options := _options(problem, row, end)):
-            new = problem.evaluate(options)
+            new = yield from problem.ask(options)
             if len(new) < len(options):
                 break
             best = self._best(problem, row, scores, options, new)
@@ -212,11 +182,11 @@ class NICEExplainer(Explainer):
         """Position of the step with the highest reward; of equal ones that with the lowest cost, then the first."""
         rows = np.concatenate([row[None], options])
         wanted = _wanted_score(problem, np.concatenate([scores[None], new]))
-        cost = self.reconstruction_error(rows) if self.reward == "plausibility" else problem.proximity(rows)
+        cost = self.reconstruction_error(rows) if self.reward == PLAUSIBILITY else problem.distance_to_x(rows)
         gain, increase = wanted[1:] - wanted[0], cost[1:] - cost[0]
-        if self.reward == "sparsity":
+        if self.reward == SPARSITY:
             reward = gain
-        elif self.reward == "proximity":
+        elif self.reward == PROXIMITY:
             reward = gain / np.maximum(increase, _SMALLEST)
         else:
             reward = -gain * increase
@@ -238,30 +208,30 @@ def _ends(problem: Problem, usable: np.ndarray) -> Iterator[np.ndarray]:
 def _wanted_score(problem: Problem, scores: np.ndarray) -> np.ndarray:
     """What shall grow: the score of the class that is wanted, or minus the distance to the range that is."""
     goal = problem.goal
-    if goal.target.probability is not None or goal.target.range is not None:
+    if goal.target.is_range:
         return -goal.distance(scores)
     is_first_of_two = not goal.wins and goal.low <= problem.background.predictor.threshold
-    return -scores[:, goal.column] if is_first_of_two else scores[:, goal.column]
+    return -goal.score(scores) if is_first_of_two else goal.score(scores)
 
 
 def _without_forbidden(problem: Problem, rows: np.ndarray) -> np.ndarray:
     """The rows with x's values wherever the constraints forbid a change, for columns that belong together in all."""
     limits, unit = problem.limits, unit_of(problem.limits)
-    rows = limits.keep_allowed(problem.background.representable(rows))
+    rows = limits.keep_allowed(settled(problem, problem.background.representable(rows)))
     for part in limits.parts:
-        if isinstance(part, Group | ExactlyOne):
-            columns = np.flatnonzero(unit == unit[part.columns[0]])
+        if part.together is not None:
+            columns = np.flatnonzero(unit == unit[part.together[0]])
             rows[np.ix_(part.violated(Pool(problem.x, rows)), columns)] = problem.x[columns]
-    return rows
+    return problem.kept.mended(rows)
 
 
 def _options(problem: Problem, row: np.ndarray, end: np.ndarray) -> np.ndarray:
     """The rows one step nearer to the end; those that obey the constraints if there are any."""
     limits, unit = problem.limits, unit_of(problem.limits)
-    differs = changed(end[None], row)[0]
+    differs = changed(end[None], row)[0] & ~problem.kept.computed
     is_taken = differs & (unit == np.unique(unit[differs])[:, None])
-    options = np.where(is_taken, end, row)
-    options = options[changed(options, problem.x).sum(axis=1) <= limits.max_changed]
+    options = problem.kept.mended(np.where(is_taken, end, row))
+    options = options[problem.n_changed(options) <= limits.max_changed]
     hold = limits.hold(options)
     return options[hold] if hold.any() else options
 
@@ -294,3 +264,71 @@ def _is_correct(background: Background, y: Any) -> np.ndarray:
             f"classes are {listed(predictor.classes)}. Pass y in these labels."
         )
     return correct
+
+
+class Autoencoder(NamedTuple):
+    """How unusual a row is: the error with which a network with a bottleneck gives it back.
+
+    Inputs are numbers scaled to [0, 1] and one-hot levels. A missing number is the mean and a missing level has no 1;
+    columns that have missing cells get an indicator of them. The error is the mean squared difference of inputs and
+    outputs of scikit-learn's network, trained on at most 10,000 real rows.
+    """
+
+    schema: Schema
+    low: np.ndarray
+    scale: np.ndarray
+    mean: np.ndarray
+    has_missing: np.ndarray
+    network: MLPRegressor
+
+    @classmethod
+    def fit(cls, schema: Schema, matrix: np.ndarray, seed: int) -> Autoencoder:
+        """Train it on real rows."""
+        # they take long to import, and one method of many needs them
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.neural_network import MLPRegressor
+
+        rng = np.random.default_rng([seed, 2])
+        low, high, mean = np.nanmin(matrix, axis=0), np.nanmax(matrix, axis=0), np.nanmean(matrix, axis=0)
+        scale = np.where(high > low, high - low, 1.0)
+        has_missing = np.isnan(matrix).any(axis=0)
+        if len(matrix) > _MOST_ROWS:
+            matrix = matrix[rng.choice(len(matrix), _MOST_ROWS, replace=False)]
+        encoder = cls(schema, low, scale, mean, has_missing, None)
+        inputs = encoder._inputs(matrix)
+        width = inputs.shape[1]
+        outer = min(max(2 * width, 8), 64)
+        network = MLPRegressor(
+            hidden_layer_sizes=(outer, max(1, min(width // 2, 16)), outer),
+            batch_size=min(64, len(inputs)),
+            learning_rate_init=0.003,
+            max_iter=100,
+            random_state=int(rng.integers(2**31)),
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # rows are compared, so a good fit will do
+            network.fit(inputs, inputs[:, 0] if width == 1 else inputs)
+        return encoder._replace(network=network)
+
+    def error(self, rows: np.ndarray) -> np.ndarray:
+        """Mean squared difference of inputs and outputs, shape (n,)."""
+        inputs = self._inputs(rows)
+        outputs = self.network.predict(inputs).reshape(inputs.shape)
+        return np.asarray(((outputs - inputs) ** 2).mean(axis=1))
+
+    def _inputs(self, rows: np.ndarray) -> np.ndarray:
+        parts = []
+        for j, column in enumerate(self.schema.columns):
+            cells = rows[:, j]
+            if column.is_number:
+                cells = np.where(np.isnan(cells), self.mean[j], cells)
+                parts.append(((cells - self.low[j]) / self.scale[j])[:, None])
+            else:
+                parts.append((cells[:, None] == np.arange(column.n_levels)).astype(np.float64))
+            if self.has_missing[j]:
+                parts.append(np.isnan(rows[:, j : j + 1]).astype(np.float64))
+        return np.concatenate(parts, axis=1)
+
+
+_SUMMARY, _COST = "from x towards the nearest real row with the outcome", "the autoencoder's error"
+register(Method(NICEExplainer, "NICE", _SUMMARY, "#D55E00", _COST, "autoencoder", dearness=1, is_compared=True))

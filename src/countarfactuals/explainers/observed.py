@@ -10,15 +10,14 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.multiclass import type_of_target
 
 from countarfactuals.arf import AdversarialRandomForest
-from countarfactuals.arf.density import log_density
 from countarfactuals.arf.evidence import POINT
 from countarfactuals.arf.expectation import expect_number
-from countarfactuals.arf.walk import leaf_weights
+from countarfactuals.arf.tree_walk import leaf_weights, log_density
 from countarfactuals.exceptions import DataError, listed
-from countarfactuals.explainers.outcome import checked_outcome
 from countarfactuals.parameters import check_choice
 from countarfactuals.plausibility import points
 from countarfactuals.prediction import Predictor
@@ -47,6 +46,18 @@ def fit_observed(
     forest.fit_encoded(schema.append(column), full)
     predictor = observed_predictor(schema, forest, task, classes)
     return predictor, predictor.scores(matrix), forest, full
+
+
+def checked_outcome(y: Any, n: int) -> np.ndarray:
+    """y as an array, (n,); one outcome for each of n rows, none missing."""
+    if y is None:
+        raise DataError("`outcome='observed'` needs the outcome: call `fit(X, y)`.")
+    outcome = np.asarray(y)
+    if outcome.ndim != 1 or len(outcome) != n:
+        raise DataError(f"y must hold one outcome for each of the {n} rows, got shape {outcome.shape}.")
+    if pd.isna(outcome).any():
+        raise DataError("y has missing values. Drop these rows.")
+    return outcome
 
 
 def _settled_task(outcome: np.ndarray, task: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Rows that might be counterfactuals, made without asking the model.
+"""Rows that might be counterfactuals, made without asking the model, and which features matter to it.
 
 - A *crossing* takes some cells of one row into another. Few cells are likelier than many: their number is uniform on
   the log scale.
@@ -19,13 +19,15 @@ from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, PO
 from countarfactuals.arf.forest import Forest, some_trees
 from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.arf.sampling import draw_rows
-from countarfactuals.arf.walk import leaf_weights
+from countarfactuals.arf.tree_walk import leaf_weights
 from countarfactuals.constraints import Limits
-from countarfactuals.constraints.parts import ExactlyOne
+from countarfactuals.constraints.kinds.exactly_one import ExactlyOne
 from countarfactuals.explainers.problem import Problem
+from countarfactuals.explainers.questions import Asking
 from countarfactuals.objectives import changed
 from countarfactuals.search import beyond, reset
 
+_SHARE_OF_CURVES, _MOST_POINTS = 0.1, 20  # of the budget for ICE curves; points of one
 _NEGLIGIBLE = 1e-6  # share of the outcome in a leaf beside the largest
 
 
@@ -91,6 +93,7 @@ def draws(
     Bases that the forest holds for impossible give none.
     """
     forest = problem.background.plausibility.forest
+    free = problem.kept.freed(free)  # what follows from redrawn cells would hold them where they are
     p, n_columns = bases.shape[1], len(forest.schema_.columns)
     evidence = Evidence.empty(len(bases), n_columns)
     low: list[float] = []
@@ -135,15 +138,25 @@ def _freedom(problem: Problem, leaves: LeafTable, j: int) -> tuple[int, list[tup
 def admissible(problem: Problem, rows: np.ndarray) -> np.ndarray:
     """The rows made to obey what can be obeyed by taking changes back."""
     rows = presentable(problem, rows)
-    return reset(rows, problem.x, too_many(problem, changed(rows, problem.x)))
+    follows = problem.kept.consequences(rows)
+    taken_back = too_many(problem, changed(rows, problem.x) & ~follows)
+    at = np.flatnonzero(taken_back.any(axis=1))
+    if len(at):  # consequences too: those of what is left come again
+        rows[at] = problem.kept.mended(reset(rows[at], problem.x, taken_back[at] | follows[at]))
+    return rows
 
 
 def presentable(problem: Problem, rows: np.ndarray) -> np.ndarray:
-    """The rows with x's cells where the constraints forbid others, and with no value that may not be handed out."""
-    rows = problem.background.representable(rows)
+    """The rows with x's cells where others are forbidden, no value that may not be handed out, and what follows."""
+    rows = settled(problem, problem.background.representable(rows))
     if problem.hides_rare:
         rows = problem.background.veil.over(rows, problem.x)
-    return problem.limits.keep_allowed(rows)
+    return problem.kept.mended(problem.limits.keep_allowed(rows))
+
+
+def settled(problem: Problem, rows: np.ndarray) -> np.ndarray:
+    """The rows with the nearest numbers in the range of the data where constraints name the ones that may be."""
+    return problem.limits.settled(rows, problem.background.low, problem.background.high)
 
 
 def too_many(problem: Problem, differs: np.ndarray) -> np.ndarray:
@@ -155,7 +168,7 @@ def uniform_rows(problem: Problem, n: int) -> np.ndarray:
     """n rows of which some features are drawn uniformly and the others are x's; not yet checked for constraints."""
     limits, rng, x = problem.limits, problem.rng, problem.x
     rows = np.repeat(x[None], n, axis=0)
-    for j in np.flatnonzero(limits.may_change).tolist():
+    for j in np.flatnonzero(problem.searched).tolist():
         rows[:, j] = _uniform_cells(problem, j, n)
     for part in limits.parts:
         if isinstance(part, ExactlyOne):  # independent draws would seldom give just one 1
@@ -163,7 +176,7 @@ def uniform_rows(problem: Problem, n: int) -> np.ndarray:
             rows[:, part.columns] = np.where(is_one, part.one, part.zero)
     unit = unit_of(limits)
     units, place = np.unique(unit, return_inverse=True)
-    may = np.isin(units, unit[limits.may_change])
+    may = np.isin(units, unit[problem.searched])
     order = np.where(may, rng.random((n, len(units))), 2.0)
     n_changed = rng.integers(1, min(limits.max_changed, int(may.sum())) + 1, (n, 1))
     is_drawn = (np.argsort(np.argsort(order, axis=1), axis=1) < n_changed)[:, place]
@@ -179,11 +192,66 @@ def _uniform_cells(problem: Problem, j: int, n: int) -> np.ndarray:
         codes = codes[limits.allowed_values(j, codes) & (codes != problem.x[j])]
         return rng.choice(codes, n) if len(codes) else np.full(n, problem.x[j])
     low, high = max(background.low[j], limits.low[j]), min(background.high[j], limits.high[j])
-    if column.is_restricted:
-        return column.permitted.uniform(n, low, high, rng, float(problem.x[j]))
+    if column.is_restricted or j in limits.permitted:
+        return limits.permitted.get(j, column.permitted).uniform(n, low, high, rng, float(problem.x[j]))
     if column.decimals is not None:
         scale = 10.0**column.decimals
         # 0.07 · 100 is a little more than 7: without rounding the first grid point would be lost
         first, last = math.ceil(round(low * scale, 6)), math.floor(round(high * scale, 6))
         return rng.integers(first, last + 1, n) / scale if first <= last else np.full(n, problem.x[j])
     return rng.uniform(low, high, n) if low <= high else np.full(n, problem.x[j])
+
+
+def local_importance(problem: Problem) -> Asking[np.ndarray]:
+    """Standard deviation of the desired score along each feature's ICE curve, (p,); 0 for what can not change.
+
+    A curve runs through values that the data has and the constraints allow, evenly spaced in their order. Its rows
+    differ from x in one feature, so that most are candidates themselves. With more free features than a tenth of the
+    budget all count alike.
+    """
+    n_free = int(problem.searched.sum())
+    most = min(_MOST_POINTS, int(_SHARE_OF_CURVES * problem.budget) // max(n_free, 1))
+    if most < 1:
+        return problem.searched.astype(np.float64)
+    grids = [_grid(problem, j, most) for j in range(len(problem.x))]
+    rows = np.repeat(problem.x[None], sum(map(len, grids)), axis=0)
+    feature = np.repeat(np.arange(len(grids)), [len(grid) for grid in grids])
+    rows[np.arange(len(rows)), feature] = np.concatenate(grids)
+    rows = problem.kept.mended(rows)
+    scores = problem.goal.score((yield from problem.ask(rows)))
+    own = problem.goal.score(problem.x_scores[None])[0]
+    # features that the budget did not reach count as flat
+    return np.array([np.std(np.append(scores[feature[: len(scores)] == j], own)) for j in range(len(grids))])
+
+
+def _grid(problem: Problem, j: int, most: int) -> np.ndarray:
+    """Up to `most` values of a column that may replace x's own."""
+    if not problem.searched[j]:
+        return np.empty(0)
+    values = problem.background.distinct[j]
+    if j in problem.limits.permitted:
+        values = _on_points(problem, j, values)
+    values = values[problem.limits.allowed_values(j, values) & (values != problem.x[j])]
+    if len(values) <= most:
+        return values
+    return values[((np.arange(most) + 0.5) * len(values) / most).astype(np.int64)]
+
+
+def _on_points(problem: Problem, j: int, values: np.ndarray) -> np.ndarray:
+    """The values that a changed cell may have nearest to those of the data, within their range."""
+    background, limits = problem.background, problem.limits
+    low, high = max(background.low[j], limits.low[j]), min(background.high[j], limits.high[j])
+    nearest = limits.permitted[j].nearest(values, low, high, math.nan)
+    return np.unique(nearest[~np.isnan(nearest)])
+
+
+def by_closeness(problem: Problem, among: np.ndarray) -> np.ndarray:
+    """The positions `among` the real rows that reach the goal, nearest to x first; ties by position.
+
+    If none reaches it, all of them, by distance to the goal and then to x.
+    """
+    background = problem.background
+    to_goal = problem.goal.distance(background.scores[among])
+    if (to_goal == 0).any():
+        among, to_goal = among[to_goal == 0], to_goal[to_goal == 0]
+    return among[np.lexsort((problem.distance_to_x(background.matrix[among]), to_goal))]

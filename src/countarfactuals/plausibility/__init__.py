@@ -10,7 +10,7 @@
 | `panel` | `Plausibility`: the measure, and what is told to a person |
 """
 
-from countarfactuals.plausibility.forest import MEASURES, ForestJudge, points, row_medians
+from countarfactuals.plausibility.forest_judge import MEASURES, ForestJudge, points, row_medians
 from countarfactuals.plausibility.panel import ODD, Claims, Plausibility, fit_plausibility
 from countarfactuals.plausibility.seats import Skill
 

@@ -5,7 +5,7 @@
 2. Questions are chosen greedily by the decrease of squared error of all outputs together, among some columns and some
    rows that are drawn for each tree.
 3. `boost_number` learns a mean and a log spread: natural gradients of the Gaussian likelihood, residuals cut at four
-   spreads, so that single values far out do not lead. `boost_levels` learns log odds of levels.
+   spreads, so that single values far out do not lead. `boost_levels` learns log odds of levels, of two the first's.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from countarfactuals._kernels import inner, kernel
 from countarfactuals.arf.random import next_below
 
 _CUT = 4.0  # spreads beyond which a residual counts as that many
@@ -49,7 +49,7 @@ def nothing_learned(n_outputs: int, depth: int) -> Trees:
     return Trees(none, none.copy(), np.zeros((0, 1 << depth, n_outputs)), np.zeros(n_outputs))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _some(n, count, state):  # type: ignore[no-untyped-def]
     """`count` of the places 0 … n − 1 at random, all of them if there are no more, ascending."""
     count = min(count, n)
@@ -62,7 +62,7 @@ def _some(n, count, state):  # type: ignore[no-untyped-def]
     return chosen
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, ridge):  # type: ignore[no-untyped-def]
     """One tree on some rows: its questions, and the leaf of every row.
 
@@ -88,10 +88,7 @@ def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, rid
         for c in range(len(columns)):
             j = columns[c]
             column, of = codes[j], sums[c]
-            for m in range(len(moved)):  # unsigned places spare the test whether one counts from the end
-                code = np.uint64(column[np.uint64(moved[m])])
-                for k in range(n_outputs + 1):
-                    of[place[m], code, k] += added[m, k]
+            _add_up(column, moved, place, added, of)
             for parent in range(half):
                 for code in range(n_codes[j]):
                     for k in range(n_outputs + 1):
@@ -111,7 +108,25 @@ def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, rid
     return asked, cut, leaf
 
 
-@njit(nogil=True, cache=True)
+@inner
+def _add_up(column, moved, place, added, sums):  # type: ignore[no-untyped-def]
+    """Add what each row adds to the sums of its leaf and code; the hot loop, so few outputs are written out.
+
+    Unsigned places spare the test whether one counts from the end.
+    """
+    width = added.shape[1]
+    for m in range(len(moved)):
+        at, code = place[m], np.uint64(column[np.uint64(moved[m])])
+        sums[at, code, 0] += added[m, 0]
+        sums[at, code, 1] += added[m, 1]
+        if width == 3:
+            sums[at, code, 2] += added[m, 2]
+        else:
+            for k in range(2, width):
+                sums[at, code, k] += added[m, k]
+
+
+@inner
 def _gains(sums, n_leaves, n_codes, is_unordered, ridge, gain):  # type: ignore[no-untyped-def]
     """Decrease of squared error by each question, over all leaves."""
     n_outputs = sums.shape[2] - 1
@@ -130,15 +145,16 @@ def _gains(sums, n_leaves, n_codes, is_unordered, ridge, gain):  # type: ignore[
         for code in range(n_codes):
             for k in range(n_outputs + 1):
                 left[k] = sums[leaf, code, k] if is_unordered else left[k] + sums[leaf, code, k]
-            after = 0.0
+            of_left, of_right = 0.0, 0.0
             for k in range(n_outputs):
                 right = total[k] - left[k]
-                after += left[k] * left[k] / (left[n_outputs] + ridge)
-                after += right * right / (total[n_outputs] - left[n_outputs] + ridge)
+                of_left += left[k] * left[k]
+                of_right += right * right
+            after = of_left / (left[n_outputs] + ridge) + of_right / (total[n_outputs] - left[n_outputs] + ridge)
             gain[code] += after - before
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def boost_number(codes, n_codes, unordered, others, y, offset, seed, options):  # type: ignore[no-untyped-def]
     """Mean and log spread of y − offset, given the other columns' codes."""
     n, n_leaves = codes.shape[1], 1 << options.depth
@@ -178,27 +194,28 @@ def boost_number(codes, n_codes, unordered, others, y, offset, seed, options):  
     return Trees(column, code, value, start)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def boost_levels(codes, n_codes, unordered, others, y, n_levels, seed, options):  # type: ignore[no-untyped-def]
-    """Log odds of the levels of y, given the other columns' codes."""
+    """Log odds of the levels of y, given the other columns' codes; of two levels those of the first alone."""
     n, n_leaves = codes.shape[1], 1 << options.depth
+    n_outputs = 1 if n_levels == 2 else n_levels
+    rate = 2.0 * options.rate if n_levels == 2 else options.rate  # both levels would move, in opposite directions
     state = np.array([seed], np.uint64)
-    start = np.full(n_levels, _PRIOR)
+    count = np.full(n_levels, _PRIOR)
     for i in range(n):
-        start[y[i]] += 1.0
-    start = np.log(start / start.sum())
-    odds = np.empty((n, n_levels))
+        count[y[i]] += 1.0
+    start = np.log(count[:1] / count[1:2]) if n_levels == 2 else np.log(count / count.sum())
+    odds = np.empty((n, n_outputs))
     odds[:] = start
     column = np.full((options.n_trees, options.depth), -1, np.int16)
     code = np.zeros((options.n_trees, options.depth), np.int16)
-    value = np.zeros((options.n_trees, n_leaves, n_levels))
-    gradient, curvature, weight = np.empty((n, n_levels)), np.empty((n, n_levels)), np.empty(n)
+    value = np.zeros((options.n_trees, n_leaves, n_outputs))
+    gradient, curvature, weight = np.empty((n, n_outputs)), np.empty((n, n_outputs)), np.empty(n)
+    p = np.empty(n_outputs)
     for t in range(options.n_trees):
         for i in range(n):
-            largest = odds[i].max()
-            p = np.exp(odds[i] - largest)
-            p /= p.sum()
-            for k in range(n_levels):
+            _probabilities(odds[i], p)
+            for k in range(n_outputs):
                 gradient[i, k] = (1.0 if y[i] == k else 0.0) - p[k]
                 curvature[i, k] = p[k] * (1.0 - p[k])
             weight[i] = curvature[i].sum()
@@ -207,18 +224,40 @@ def boost_levels(codes, n_codes, unordered, others, y, n_levels, seed, options):
         column[t], code[t], leaf = _grow(
             codes, n_codes, unordered, columns, rows, gradient, weight, options.depth, options.ridge
         )
-        top, bottom = np.zeros((n_leaves, n_levels)), np.full((n_leaves, n_levels), options.ridge)
+        top, bottom = np.zeros((n_leaves, n_outputs)), np.full((n_leaves, n_outputs), options.ridge)
         for r in rows:
-            for k in range(n_levels):
+            for k in range(n_outputs):
                 top[leaf[r], k] += gradient[r, k]
                 bottom[leaf[r], k] += curvature[r, k]
-        value[t] = options.rate * top / bottom
+        value[t] = rate * top / bottom
         for i in range(n):
             odds[i] += value[t, leaf[i]]
     return Trees(column, code, value, start)
 
 
-@njit(nogil=True, cache=True)
+@inner
+def _probabilities(odds, p):  # type: ignore[no-untyped-def]
+    """What the log odds of one row say, of two levels the first's."""
+    if len(odds) == 1:
+        p[0] = 1.0 / (1.0 + math.exp(-odds[0]))
+        return
+    largest = odds.max()
+    total = 0.0
+    for k in range(len(odds)):
+        p[k] = math.exp(odds[k] - largest)
+        total += p[k]
+    for k in range(len(odds)):
+        p[k] /= total
+
+
+def level_log_p(odds: np.ndarray) -> np.ndarray:
+    """Log probabilities of all levels, (n, levels), from what the trees of `boost_levels` say."""
+    if odds.shape[1] == 1:
+        odds = np.concatenate([odds, np.zeros_like(odds)], axis=1)
+    return np.asarray(odds - np.logaddexp.reduce(odds, axis=1)[:, None])
+
+
+@kernel
 def outputs(codes, unordered, trees):  # type: ignore[no-untyped-def]
     """What the trees say of each row of codes, (n, K)."""
     n, (n_trees, depth), n_outputs = codes.shape[1], trees.column.shape, trees.value.shape[2]

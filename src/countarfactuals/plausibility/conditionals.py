@@ -17,16 +17,26 @@ a search must not be led by it: it would find rows that explain themselves well 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Self
+from collections.abc import Mapping
+from typing import NamedTuple, Self
 
 import numpy as np
-from numba import njit
 
-from countarfactuals.plausibility.boosting import Boosting, Trees, boost_levels, boost_number, nothing_learned, outputs
+from countarfactuals._kernels import kernel
+from countarfactuals.plausibility.boosting import (
+    Boosting,
+    Trees,
+    boost_levels,
+    boost_number,
+    level_log_p,
+    nothing_learned,
+    outputs,
+)
 from countarfactuals.plausibility.cells import Cells
+from countarfactuals.stored_arrays import taken
 
 _FEWEST_ROWS = 5  # with a number that can be learned from
-_TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE = 30, 4, 0.3, 0.15, 3.0, 0.5
+_TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE = 30, 4, 0.3, 0.15, 3.0, 0.4
 _MOST_COLUMNS = 20  # that a tree may ask about
 _MOST_CODES = 32  # of a number, besides missing
 _MOST_LEVELS = 24  # of a category that are told apart, by their frequency; the others count as one
@@ -34,6 +44,7 @@ _LINEAR_RIDGE = 1e-3
 _MOST_INDICATORS = 12  # levels of a category that the linear part sees
 _REACH, _GRID = 8.0, 401  # of residuals in spreads, and points at which their density is kept
 _FAR, _FAR_SPREAD = 0.03, 1.5  # share and width of the Student part for residuals far out
+_LARGEST = 1e100  # of a number in a file
 _FAR_CONSTANT = 2.0 / (math.pi * math.sqrt(3.0))  # of a Student density of three degrees of freedom
 
 
@@ -105,8 +116,7 @@ class Conditionals:
         for place, j in enumerate(self.cells.stated.tolist()):
             if only not in (None, j):
                 continue
-            odds = outputs(table.codes, self.coding.unordered, self.parts[k].state[place])
-            log_p = odds - np.logaddexp.reduce(odds, axis=1)[:, None]
+            log_p = level_log_p(outputs(table.codes, self.coding.unordered, self.parts[k].state[place]))
             state = _known_state(self.cells, self.coding, j, table.states[:, j])
             judged = (table.states[:, j] < self.cells.n_states[j]) | self.cells.has_gaps[j]
             result[:, j] += np.where(judged, np.take_along_axis(log_p, state[:, None], axis=1)[:, 0], 0.0)
@@ -143,24 +153,65 @@ class Conditionals:
 
     @classmethod
     def restored(cls, cells: Cells, arrays: dict[str, np.ndarray]) -> Self:
-        """The inverse of `arrays`; KeyError for what is not there."""
-        listed: dict[str, Any] = {
-            name: tuple(arrays[f"coding.{name}.{j}"] for j in range(len(cells.columns)))
-            for name in ("edges", "code_of_level")
-        }
-        plain = ("n_codes", "unordered", "centre", "scale", "indicators", "mean")
-        coding = Coding(**{**listed, **{name: arrays[f"coding.{name}"] for name in plain}})
+        """The inverse of `arrays`; KeyError or ValueError for what can not be."""
+        coding = _sound_coding(cells, _under("coding", arrays))
         n_parts = sum(name.endswith(".slope") for name in arrays)
-        sizes = {"number": len(cells.numbers), "state": len(cells.stated)}
+        q, width = len(cells.numbers), len(coding.mean)
 
-        def trees(k: int, kind: str) -> tuple[Trees, ...]:
-            places = range(sizes[kind])
-            return tuple(
-                Trees(**{name: arrays[f"{k}.{kind}.{place}.{name}"] for name in Trees._fields}) for place in places
+        def part(k: int) -> Part:
+            own = _under(str(k), arrays)
+            number = (_sound_trees(_under(f"number.{place}", own), coding, 2) for place in range(q))
+            state = (
+                _sound_trees(_under(f"state.{place}", own), coding, _n_outputs(_n_known_states(cells, coding, j)))
+                for place, j in enumerate(cells.stated.tolist())
             )
+            return Part(taken(own, "slope", np.float64, (q, width), -_LARGEST, _LARGEST), tuple(number), tuple(state))
 
-        parts = (Part(arrays[f"{k}.slope"], trees(k, "number"), trees(k, "state")) for k in range(n_parts))
-        return cls(cells, coding, tuple(parts), arrays["density"])
+        density = taken(arrays, "density", np.float64, (q, _GRID), 0.0, _LARGEST)
+        return cls(cells, coding, tuple(map(part, range(n_parts))), density)
+
+
+def _under(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    start = f"{prefix}."
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+
+
+def _sound_coding(cells: Cells, arrays: Mapping[str, np.ndarray]) -> Coding:
+    """The coding from a file; codes have room in a byte, and every level has one."""
+    p, width = len(cells.columns), len(arrays["mean"])
+    n_codes = taken(arrays, "n_codes", np.int64, (p,), 1, 255)
+    edges, code_of_level = [], []
+    for j, column in enumerate(cells.columns):
+        n_edges = int(n_codes[j]) - 2 if column.is_number else 0
+        edges.append(taken(arrays, f"edges.{j}", np.float64, (n_edges,)))
+        codes = taken(arrays, f"code_of_level.{j}", np.int64, (column.n_levels,), 1, int(n_codes[j]) - 1)
+        code_of_level.append(codes)
+    if any((np.diff(one) <= 0.0).any() for one in edges):
+        raise ValueError("edges of codes do not ascend")
+    indicators = taken(arrays, "indicators", np.int64, (width, 2), -1, 255)
+    if not ((indicators[:, 0] >= 0) & (indicators[:, 0] < p)).all():
+        raise ValueError("a term is of a column that there is not")
+    return Coding(
+        edges=tuple(edges),
+        code_of_level=tuple(code_of_level),
+        n_codes=n_codes,
+        unordered=taken(arrays, "unordered", np.bool_, (p,)),
+        centre=taken(arrays, "centre", np.float64, (p,), -_LARGEST, _LARGEST),
+        scale=taken(arrays, "scale", np.float64, (p,), 1.0 / _LARGEST, _LARGEST),
+        indicators=indicators,
+        mean=taken(arrays, "mean", np.float64, (width,), -_LARGEST, _LARGEST),
+    )
+
+
+def _sound_trees(arrays: Mapping[str, np.ndarray], coding: Coding, n_outputs: int) -> Trees:
+    """Boosted trees from a file: they ask about columns that there are, and have a value for each leaf."""
+    n_trees, p = len(arrays["column"]), len(coding.n_codes)
+    return Trees(
+        column=taken(arrays, "column", np.int16, (n_trees, _DEPTH), -1, p - 1),
+        code=taken(arrays, "code", np.int16, (n_trees, _DEPTH)),
+        value=taken(arrays, "value", np.float64, (n_trees, 1 << _DEPTH, n_outputs), -_LARGEST, _LARGEST),
+        start=taken(arrays, "start", np.float64, (n_outputs,), -_LARGEST, _LARGEST),
+    )
 
 
 class _Table(NamedTuple):
@@ -260,18 +311,21 @@ def _terms(coding: Coding, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def _n_known_states(cells: Cells, coding: Coding, j: int) -> int:
-    """States of a column that are told apart, missing included."""
-    if cells.columns[j].is_number:
-        return int(cells.n_states[j]) + 1
-    return int(coding.n_codes[j])
+    """States of a column that are told apart, missing included where training had gaps."""
+    n_values = int(cells.n_states[j] if cells.columns[j].is_number else coding.n_codes[j] - 1)
+    return n_values + int(cells.has_gaps[j])
+
+
+def _n_outputs(n_states: int) -> int:
+    """What trees say of a column's states: of two the log odds of one."""
+    return 1 if n_states == 2 else n_states
 
 
 def _known_state(cells: Cells, coding: Coding, j: int, states: np.ndarray) -> np.ndarray:
-    """States as they are told apart: rare levels are one, and missing is the last."""
-    if cells.columns[j].is_number:
-        return states
-    levels = np.append(coding.code_of_level[j] - 1, coding.n_codes[j] - 1)
-    return np.asarray(levels[states])
+    """States as they are told apart: rare levels are one, and missing is the last; 0 for gaps that are not judged."""
+    n_values = _n_known_states(cells, coding, j) - int(cells.has_gaps[j])
+    own = np.arange(n_values) if cells.columns[j].is_number else coding.code_of_level[j] - 1
+    return np.asarray(np.append(own, n_values if cells.has_gaps[j] else 0)[states])
 
 
 # Fitting
@@ -321,7 +375,7 @@ def _slopes(cells: Cells, coding: Coding, terms: np.ndarray) -> np.ndarray:
     return slope
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _linear(terms, slope):  # type: ignore[no-untyped-def]
     """The linear part of every continuous column, row by row, so that a row's bits do not depend on the others."""
     result = np.zeros((len(terms), len(slope)))
@@ -349,7 +403,7 @@ def _residual_density(residuals: np.ndarray) -> np.ndarray:
     return np.asarray(kernel @ (count / len(known)))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _residual_log_p(residual, density):  # type: ignore[no-untyped-def]
     """Log density of residuals in spreads: what held-out ones show, and a heavy tail beyond."""
     result = np.empty(len(residual))

@@ -6,7 +6,7 @@
    leaves of a forest are too small to hold it. Cells that are not continuous are left out: the Gaussian is that of
    the others, exactly.
 2. Levels, atoms and gaps have shares per component, smoothed by a third of a row.
-3. Expectation and maximisation alternate until the mean log density rises by less than a thousandth of a nat.
+3. Expectation and maximisation alternate until the mean log density rises by less than 0.002 nat.
    Covariances are shrunk towards what all components have in common by the weight of some rows.
 4. The number of components is climbed up a ladder as long as held-out rows profit.
 5. Three mixtures are fitted, each without one third of the rows. Their mean judges new rows; a row of the training
@@ -19,12 +19,13 @@ import math
 from typing import NamedTuple, Self
 
 import numpy as np
-from numba import njit
 
+from countarfactuals._kernels import kernel
 from countarfactuals.plausibility.cells import Cells
+from countarfactuals.stored_arrays import taken
 
 LADDER = (1, 4, 12, 25, 45)
-_MOST_ROUNDS, _LEAST_RISE = 40, 1e-3
+_MOST_ROUNDS, _LEAST_RISE = 40, 2e-3
 _COMMON_ROWS = 20.0  # weight of the covariance that all components have in common
 _COMMON_DIAGONAL = 0.5  # share of its off-diagonal that is left out
 _LEAST_VARIANCE = 1e-4  # of standardised columns
@@ -36,6 +37,7 @@ _NEGLIGIBLE = 1e-5  # share of a row in a component
 _LOG_NEGLIGIBLE = math.log(_NEGLIGIBLE)
 _ABREAST = 64  # rows that a kernel takes at once
 _FLOOR = -700.0
+_LARGEST, _ROUNDING = 1e100, 1e-6  # of a number in a file; of a log probability above 0
 
 
 class Mixture(NamedTuple):
@@ -106,10 +108,28 @@ class Mixtures:
 
     @classmethod
     def restored(cls, cells: Cells, arrays: dict[str, np.ndarray]) -> Self:
-        """The inverse of `arrays`; KeyError for what is not there."""
+        """The inverse of `arrays`; KeyError or ValueError for what can not be."""
         n_parts = 1 + max(int(name.split(".")[0]) for name in arrays)
-        parts = (Mixture(**{name: arrays[f"{k}.{name}"] for name in Mixture._fields}) for k in range(n_parts))
+        parts = (_sound(cells, {name: arrays[f"{k}.{name}"] for name in Mixture._fields}) for k in range(n_parts))
         return cls(cells, tuple(parts))
+
+
+def _sound(cells: Cells, arrays: dict[str, np.ndarray]) -> Mixture:
+    """A mixture from a file."""
+    n_components, q = len(arrays["log_weight"]), len(cells.numbers)
+    n_states = int((cells.n_states[cells.stated] + 1).sum())
+    covariance = taken(arrays, "covariance", np.float64, (n_components, q, q))
+    if n_components == 0 or not np.allclose(covariance, covariance.transpose(0, 2, 1)):
+        raise ValueError("a mixture has no components, or covariances that can not be")
+    np.linalg.cholesky(covariance)  # an error that is a ValueError where one can not be
+    return Mixture(
+        log_weight=taken(arrays, "log_weight", np.float64, (n_components,), high=_ROUNDING),
+        mean=taken(arrays, "mean", np.float64, (n_components, q), -_LARGEST, _LARGEST),
+        covariance=covariance,
+        centre=taken(arrays, "centre", np.float64, (q,), -_LARGEST, _LARGEST),
+        scale=taken(arrays, "scale", np.float64, (q,), 1.0 / _LARGEST, _LARGEST),
+        log_share=taken(arrays, "log_share", np.float64, (n_components, n_states), -_LARGEST, _ROUNDING),
+    )
 
 
 class _Read(NamedTuple):
@@ -190,11 +210,11 @@ def _fit(cells: Cells, read: _Read, n_components: int, seed: int) -> Mixture:
         log_parts = np.empty((len(z), n_components))
         for pattern, at in patterns:
             log_parts[at] = _log_parts(part, read.rows(at), pattern, _factors(part.covariance, pattern))
-        total = _log_sums(log_parts)
-        share = _shares(log_parts, total)
-        if total.mean() - last < _LEAST_RISE:
+        level = _share_out(log_parts) / len(z)  # now they are shares
+        share = log_parts
+        if level - last < _LEAST_RISE:
             break
-        last = float(total.mean())
+        last = level
         log_weight, mean, covariance = _parameters(z, share, patterns, part)
         part = Mixture(log_weight, mean, covariance, centre, scale, _log_shares(read.at, share, n_states, cells))
     return part
@@ -211,12 +231,32 @@ def _location(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _first_shares(z: np.ndarray, n_components: int, rng: np.random.Generator) -> np.ndarray:
     """Rows shared out to their nearest centres, after a few rounds of Lloyd's algorithm."""
     centres = z[rng.choice(len(z), n_components, replace=len(z) < n_components)]
+    share = np.zeros((len(z), n_components))
+    share[np.arange(len(z)), _lloyd(np.ascontiguousarray(z), centres)] = 1.0
+    return share
+
+
+@kernel
+def _lloyd(z, centres):  # type: ignore[no-untyped-def]
+    """The nearest centre of each row; a kernel, as BLAS would wait for threads that other work keeps busy."""
+    n, q = z.shape
+    nearest = np.zeros(n, np.int64)
     for _ in range(_LLOYD_ROUNDS):
-        nearest = np.argmin(-2.0 * z @ centres.T + (centres**2).sum(axis=1), axis=1)
-        is_of = nearest[:, None] == np.arange(n_components)
-        count = is_of.sum(axis=0)
-        centres = np.where((count > 0)[:, None], is_of.T @ z / np.maximum(count, 1)[:, None], centres)
-    return is_of.astype(np.float64)
+        total, count = np.zeros(centres.shape), np.zeros(len(centres))
+        for i in range(n):
+            least = math.inf
+            for k in range(len(centres)):
+                distance = 0.0
+                for a in range(q):
+                    distance += (z[i, a] - centres[k, a]) ** 2
+                if distance < least:
+                    least, nearest[i] = distance, k
+            total[nearest[i]] += z[i]
+            count[nearest[i]] += 1.0
+        for k in range(len(centres)):
+            if count[k] > 0.0:
+                centres[k] = total[k] / count[k]
+    return nearest
 
 
 def _parameters(
@@ -257,7 +297,7 @@ def _add_filled(
         outer[k][np.ix_(absent, absent)] += weight.sum() * rest
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_rows(z, share, total, outer):  # type: ignore[no-untyped-def]
     """Add weighted sums and outer products of rows; most rows belong to few components."""
     n, q = z.shape
@@ -288,7 +328,7 @@ def _log_shares(at: np.ndarray, share: np.ndarray, n_states: int, cells: Cells) 
     return np.ascontiguousarray(counts.T)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_states(at, share, counts):  # type: ignore[no-untyped-def]
     for i in range(at.shape[0]):
         for j in range(at.shape[1]):
@@ -324,7 +364,7 @@ def _log_density(part: Mixture, read: _Read, pattern: np.ndarray, factors: tuple
     return _log_sums(_log_parts(part, read, pattern, factors))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _gaussians(z, mean, inverse, constant):  # type: ignore[no-untyped-def]
     """constant_k − ½ |L_k⁻¹ (z − μ_k)|². Some rows go abreast, in vector registers; each sees the same operations
     wherever it stands, so that a row's bits do not depend on its neighbours.
@@ -357,7 +397,7 @@ def _gaussians(z, mean, inverse, constant):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_states(at, log_share, log_parts):  # type: ignore[no-untyped-def]
     for i in range(at.shape[0]):
         for j in range(at.shape[1]):
@@ -366,18 +406,25 @@ def _add_states(at, log_share, log_parts):  # type: ignore[no-untyped-def]
                     log_parts[i, k] += log_share[k, at[i, j]]
 
 
-@njit(nogil=True, cache=True)
-def _shares(log_parts, total):  # type: ignore[no-untyped-def]
-    """What share of each row every component has."""
-    share = np.zeros(log_parts.shape)
+@kernel
+def _share_out(log_parts):  # type: ignore[no-untyped-def]
+    """Turn log parts into what share of each row every component has; the sum of the rows' log densities."""
+    level = 0.0
     for i in range(log_parts.shape[0]):
+        largest, total = -math.inf, 0.0
         for k in range(log_parts.shape[1]):
-            if log_parts[i, k] - total[i] > _LOG_NEGLIGIBLE:
-                share[i, k] = math.exp(log_parts[i, k] - total[i])
-    return share
+            largest = max(largest, log_parts[i, k])
+        for k in range(log_parts.shape[1]):
+            away = log_parts[i, k] - largest
+            log_parts[i, k] = math.exp(away) if away > _LOG_NEGLIGIBLE else 0.0
+            total += log_parts[i, k]
+        for k in range(log_parts.shape[1]):
+            log_parts[i, k] /= total
+        level += largest + math.log(total)
+    return level
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _log_sums(log_parts):  # type: ignore[no-untyped-def]
     """Log Σ_k e^v of each row; far from all components the sum is kept above underflow."""
     n, n_components = log_parts.shape

@@ -24,13 +24,13 @@ import numpy as np
 from countarfactuals.objectives import Gower, canonical
 from countarfactuals.plausibility.cells import Cells
 from countarfactuals.plausibility.conditionals import Conditionals
-from countarfactuals.plausibility.forest import ForestJudge, ForestParts
+from countarfactuals.plausibility.forest_judge import ForestJudge, ForestParts
 from countarfactuals.plausibility.mixture import Mixtures
 from countarfactuals.plausibility.seats import Skill, leader_of, mixed_rows, seated, skill, sums_count
 from countarfactuals.schema import Schema
 
 FOREST, MIXTURE, CONDITIONALS, WORST_CELL = "forest", "mixture", "conditionals", "worst cell"
-_PARTS = 3
+PARTS = 3
 _FEWEST_ROWS = 100  # below, thirds of the rows say too little
 _MOST_ROWS = 10_000  # that judges besides the forest are fitted to
 _FEWEST_COLUMNS = 3  # for which a column given the others is a question of its own
@@ -150,14 +150,12 @@ class Plausibility:
             if seat == FOREST:
                 parts = self.forest_parts
                 words[seat] = (
-                    self.forest_judge(rows)[None]
-                    if parts is None
-                    else np.array([parts(rows, k) for k in range(_PARTS)])
+                    self.forest_judge(rows)[None] if parts is None else np.array([parts(rows, k) for k in range(PARTS)])
                 )
             elif seat == MIXTURE:
-                words[seat] = np.array([self._mixtures(rows, k) for k in range(_PARTS)])
+                words[seat] = np.array([self._mixtures(rows, k) for k in range(PARTS)])
             else:
-                log_p = np.array([self._conditionals.cell_log_p(rows, k) for k in range(_PARTS)])
+                log_p = np.array([self._conditionals.cell_log_p(rows, k) for k in range(PARTS)])
                 if seat in self.voices:
                     words[seat] = log_p.sum(axis=2)
                 words[WORST_CELL] = np.array([self._cell_ranks(part).min(axis=1) for part in log_p])
@@ -309,7 +307,7 @@ def fit_plausibility(
     rngs = rng.spawn(5)
     rows = np.sort(rngs[0].permutation(len(full))[:_MOST_ROWS])
     matrix = np.ascontiguousarray(full[rows, :p])
-    part_of = rngs[1].permutation(len(rows)) % _PARTS
+    part_of = rngs[1].permutation(len(rows)) % PARTS
     if len(full) < _FEWEST_ROWS:  # a third of so few rows would tell nothing: they are judged as they were seen
         return _forest_alone(judge, None, {FOREST: judge(matrix)}, part_of, matrix)
     forest_parts = ForestParts.fit(judge, full[rows], part_of, rngs[2])
@@ -373,7 +371,7 @@ def _forest_alone(
 
 def _held_out(judge: Any, matrix: np.ndarray, part_of: np.ndarray) -> np.ndarray:
     """What each row gets from the part that has not seen it."""
-    parts = [(np.flatnonzero(part_of == k), k) for k in range(_PARTS)]
+    parts = [(np.flatnonzero(part_of == k), k) for k in range(PARTS)]
     values = [(at, judge(matrix[at], k)) for at, k in parts]
     result = np.empty((len(matrix), *values[0][1].shape[1:]))
     for at, value in values:

@@ -1,9 +1,10 @@
-"""The prediction along each feature: ICE curves, most important first.
+"""The prediction along each feature: ICE curves, most important first, and how much it varies.
 
 1. The score that is wanted is asked for at rows that differ from x in one feature, at up to 20 values that the data
-   has, evenly spaced in their order (as `explainers.importance` does for the search).
+   has, evenly spaced in their order (as `local_importance` does for the search).
 2. The importance of a feature is the standard deviation of the score over these values and x's own.
-3. Each feature has a strip of one common axis; the region where the target is reached is tinted.
+3. `plot_ice`: each feature has a strip of one common axis; the region where the target is reached is tinted.
+4. `plot_importance`: bars of the importances.
 """
 
 from __future__ import annotations
@@ -13,65 +14,48 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.lines import Line2D
 
 from countarfactuals.counterfactuals import Counterfactuals
-from countarfactuals.counterfactuals.wording import one_line
+from countarfactuals.counterfactuals.outcomes import text_of_target
 from countarfactuals.exceptions import DataError
 from countarfactuals.explainers.background import Background
+from countarfactuals.explainers.curves import MOST_POINTS, ice_curves
+from countarfactuals.explainers.made_by import background_for, goal_of
+from countarfactuals.language import counted, tr
+from countarfactuals.language.spelling import score_text
+from countarfactuals.parameters import check_int
 from countarfactuals.plotting import style
-from countarfactuals.plotting.scale import Scale
-from countarfactuals.plotting.subject import background_for, check_most, check_result, goal_of
-from countarfactuals.plotting.text import counted, fitted, literal, name_of, title_beside
+from countarfactuals.plotting.style import fitted
+from countarfactuals.plotting.subject import Scale, check_result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_POINTS = 20
-_LEGEND = 2.6  # inches
 _STRIP, _MARGIN = 0.8, 0.1  # share of a strip's width that its curve takes
 _MOST_TICKS, _WIDEST_TICK = 5, 0.85
 
 
 @dataclass(frozen=True, eq=False)
 class IceCurve:
-    """The score along one feature.
-
-    Parameters
-    ----------
-    feature : its name.
-    importance : standard deviation of the score.
-    values : codes at which the model was asked, ascending; x's own is among them unless it is missing.
-    scores : the wanted score at them.
-    x : x's own value.
-    scale : the axis of the feature.
-    """
+    """The score along one feature."""
 
     feature: str
-    importance: float
-    values: np.ndarray
-    scores: np.ndarray
-    x: float
+    importance: float  # standard deviation of the score
+    values: np.ndarray  # codes at which the model was asked, ascending; x's own unless it is missing
+    scores: np.ndarray  # the wanted score at them
+    x: float  # x's own value
     scale: Scale
 
 
 @dataclass(frozen=True, eq=False)
 class IceInfo:
-    """Curves of all features, most important first.
-
-    Parameters
-    ----------
-    curves : one per feature.
-    score_name, x_score : what was asked for, and x's own.
-    target : in words.
-    low, high : the scores that reach the target; infinite where it is open, NaN where another class must lose too.
-    """
+    """Curves of all features, most important first."""
 
     curves: tuple[IceCurve, ...]
     score_name: str
-    x_score: float
-    target: str
-    low: float
+    x_score: float  # x's own
+    target: str  # in words
+    low: float  # scores that reach the target: infinite where it is open, NaN where another class must lose
     high: float
 
 
@@ -83,30 +67,17 @@ def ice_info(counterfactuals: Counterfactuals, explainer: Any) -> IceInfo:
     if goal is None:
         raise DataError("The result does not say what was asked for. Pass one that `explain` returned.")
     own = float(result.x_scores[goal.column])
-    grids = [_grid(background, x, j) for j in range(len(x))]
-    feature = np.repeat(np.arange(len(grids)), [len(grid) for grid in grids])
-    rows = np.repeat(x[None], len(feature), axis=0)
-    rows[np.arange(len(rows)), feature] = np.concatenate(grids)
-    scores = background.predictor.scores(background.representable(rows))[:, goal.column]
-    curves = [_curve(background, x, j, grids[j], scores[feature == j], own) for j in range(len(grids))]
+    asked = ice_curves(background, x)
+    curves = [_curve(background, x, j, asked[j].values, asked[j].scores[:, goal.column], own) for j in range(len(x))]
     curves.sort(key=lambda curve: -curve.importance)  # ties keep the order of the data
     return IceInfo(
         curves=tuple(curves),
         score_name=background.predictor.score_names[goal.column],
         x_score=own,
-        target=goal.text,
+        target=text_of_target(goal.target, background.predictor.score_columns),
         low=math.nan if goal.wins else goal.low,
         high=math.nan if goal.wins else goal.high,
     )
-
-
-def _grid(background: Background, x: np.ndarray, j: int) -> np.ndarray:
-    """Up to 20 values of the data other than x's own, evenly spaced in their order."""
-    values = background.distinct[j]
-    values = values[values != x[j]]
-    if len(values) <= _MOST_POINTS:
-        return values
-    return values[((np.arange(_MOST_POINTS) + 0.5) * len(values) / _MOST_POINTS).astype(np.int64)]
 
 
 def _curve(
@@ -118,8 +89,8 @@ def _curve(
         values, scores = np.append(values, x[j]), np.append(scores, own)
     order = np.argsort(values, kind="stable")
     column = background.schema.columns[j]
-    scale = Scale.of(column, np.append(x[j], values), most_levels=_MOST_POINTS + 1)
-    return IceCurve(name_of(column.name), importance, values[order], scores[order], float(x[j]), scale)
+    scale = Scale.of(column, np.append(x[j], values), most_levels=MOST_POINTS + 1)
+    return IceCurve(style.name_of(column.title), importance, values[order], scores[order], float(x[j]), scale)
 
 
 def plot_ice(
@@ -134,28 +105,30 @@ def plot_ice(
     most_features : how many are shown at most.
     ax : axes to draw on.
     """
-    most = check_most("most_features", most_features)
+    most = check_int("most_features", most_features, 1)
     info = ice_info(counterfactuals, explainer)
     n = min(most, len(info.curves))
     ax = style.axes_for(ax, 3.6, max(style.PAGE, 1.0 * n))
-    _draw(ax, info, n)
-    rest = len(info.curves) - n
-    rests = [f"{counted(rest, 'less important feature')} not shown"] if rest else []
-    title_beside(ax, [f"target: {one_line(info.target)}", *rests], _LEGEND)
+    _draw_curves(ax, info, n)
+    handles = [
+        style.mark("x", style.X_COLOUR, "D", 5.5, linestyle=":"),
+        style.mark(tr("one feature changed"), style.BLUE, "o", 3.0, linestyle="-"),
+    ]
+    style.title_and_legend(ax, _title(info.target, len(info.curves) - n), handles)
     return ax
 
 
-def _draw(ax: Axes, info: IceInfo, n: int) -> None:
+def _title(target: str, n_left_out: int) -> list[str]:
+    left_out = counted(n_left_out, "{n:,} less important feature not shown", "{n:,} less important features not shown")
+    return [style.target_part(target), *([left_out] if n_left_out else [])]
+
+
+def _draw_curves(ax: Axes, info: IceInfo, n: int) -> None:
     style.plain_frame(ax, ("left",))
     ax.set_xlim(0.0, n)
     bottom, top = _score_range(info, n)
     spacing = style.inches(ax)[0] / n
-    if not math.isnan(info.low):
-        reached = max(info.low, bottom), min(info.high, top)
-        if reached[0] < reached[1]:
-            ax.axhspan(*reached, color=style.CHANGE_TINTS["↑"], linewidth=0, zorder=0)
-            for end in (end for end in _ends_in_sight(info, n) if bottom < end < top):
-                ax.axhline(end, color=style.BLUE, linewidth=0.8, linestyle=(0, (4, 3)))
+    _draw_target(ax, info, bottom, top, _drawn_scores(info, n))
     ax.axhline(info.x_score, color=style.X_COLOUR, linewidth=0.8, linestyle=":")
     ticks: list[tuple[float, str]] = []
     for i, curve in enumerate(info.curves[:n]):
@@ -167,14 +140,7 @@ def _draw(ax: Axes, info: IceInfo, n: int) -> None:
     ax.set_ylim(bottom, top + 0.09 * (top - bottom))
     texts = [fitted(text, _WIDEST_TICK) for _, text in ticks]
     ax.set_xticks([at for at, _ in ticks], texts, rotation=90, fontsize=style.SMALL)
-    ax.set_ylabel(literal(one_line(info.score_name, 40)), fontsize=style.TEXT)
-    handles = [
-        Line2D([], [], color=style.X_COLOUR, marker="D", linestyle=":", markersize=5.5, label="x"),
-        Line2D([], [], color=style.BLUE, marker="o", markersize=3, label="one feature changed"),
-    ]
-    ax.legend(
-        handles=handles, fontsize=style.SMALL, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False
-    )
+    style.label_axes(ax, up=style.score_label(info.score_name))
 
 
 def _draw_curve(ax: Axes, i: int, curve: IceCurve, x_score: float) -> list[tuple[float, str]]:
@@ -200,12 +166,15 @@ def _drawn_scores(info: IceInfo, n: int) -> np.ndarray:
     return np.concatenate([curve.scores for curve in info.curves[:n]] + [np.array([info.x_score])])
 
 
-def _ends_in_sight(info: IceInfo, n: int) -> list[float]:
-    """Ends of the target that some score is beyond."""
-    scores = _drawn_scores(info, n)
-    return [
-        end for end, beyond in ((info.low, scores.min() < info.low), (info.high, scores.max() > info.high)) if beyond
-    ]
+def _draw_target(ax: Axes, info: IceInfo, bottom: float, top: float, scores: np.ndarray) -> None:
+    """Where the target is reached, and those of its ends that some score is beyond."""
+    low, high = max(info.low, bottom), min(info.high, top)
+    if not low < high:  # nor where it is not known
+        return
+    ax.axhspan(low, high, color=style.CHANGE_TINTS["↑"], linewidth=0, zorder=0)
+    for end, is_crossed in ((info.low, scores.min() < info.low), (info.high, scores.max() > info.high)):
+        if is_crossed and bottom < end < top:
+            ax.axhline(end, color=style.BLUE, linewidth=0.8, linestyle=style.DASHED)
 
 
 def _score_range(info: IceInfo, n: int) -> tuple[float, float]:
@@ -216,3 +185,33 @@ def _score_range(info: IceInfo, n: int) -> tuple[float, float]:
     low, high = min([*scores.tolist(), *nearest]), max([*scores.tolist(), *nearest])
     margin = 0.06 * (high - low) or max(0.05 * abs(low), 0.05)
     return low - margin, high + margin
+
+
+# How much it varies
+
+
+def plot_importance(
+    counterfactuals: Counterfactuals, explainer: Any, *, most_features: int = 20, ax: Axes | None = None
+) -> Axes:
+    """Bars of the local importance of features.
+
+    Parameters
+    ----------
+    counterfactuals, explainer : as in `plot_ice`.
+    most_features : how many are shown at most.
+    ax : axes to draw on; they show as many features as they have room for.
+    """
+    most = style.most_bars(ax, check_int("most_features", most_features, 1))
+    info = ice_info(counterfactuals, explainer)
+    shown = info.curves[:most]
+    importance = [curve.importance for curve in shown]
+    ax = style.bar_axes(ax, len(shown))
+    look = {"color": style.CHANGE_TINTS["↑"], "edgecolor": style.BLUE}
+    bars = ax.barh(np.arange(len(shown)), importance, 0.7, linewidth=0.8, **look)  # type: ignore[arg-type]
+    ax.bar_label(bars, list(map(score_text, importance)), padding=3, fontsize=style.SMALL, color=style.GREY)
+    style.name_bars(ax, [curve.feature for curve in shown])
+    ax.set_xlim(0.0, max(*importance, 1e-12) * 1.12)
+    name = style.score_label(info.score_name)
+    style.label_axes(ax, tr("standard deviation of {score} along the feature", score=name))
+    style.title(ax, _title(info.target, len(info.curves) - len(shown)), 0.95)
+    return ax

@@ -12,60 +12,48 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.lines import Line2D
 
 from countarfactuals.counterfactuals import Counterfactuals
+from countarfactuals.explainers.made_by import background_for
+from countarfactuals.language import counted
+from countarfactuals.parameters import check_int
 from countarfactuals.plotting import style
-from countarfactuals.plotting.scale import Scale
-from countarfactuals.plotting.subject import background_for, check_most, check_result, most_changed
-from countarfactuals.plotting.text import counted, fitted, heading, name_of, nothing_to_show, show_message, title_beside
+from countarfactuals.plotting.style import fitted, name_of
+from countarfactuals.plotting.subject import Scale, check_result, most_changed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MISSING_AT = -0.16
 _MOST_TICKS, _MOST_LEVELS = 5, 8
-_LEGEND = 2.6  # inches
 _ONE_LINE = 4  # up to so many features their names stand on one line
 
 
 @dataclass(frozen=True, eq=False)
 class ParallelInfo:
-    """Places of the lines.
+    """Places of the lines, from 0 to 1 and at `MISSING_AT` for missing."""
 
-    Parameters
-    ----------
-    features : names, left to right.
-    ticks : per feature (place, text), places from 0 to 1 and `MISSING_AT` for missing.
-    x : places of x, shape (k,).
-    rows : places of the counterfactuals, shape (n, k); NaN for a level without a place, where very many are in use.
-    n_left_out : features that are not shown.
-    """
-
-    features: tuple[str, ...]
-    ticks: tuple[tuple[tuple[float, str], ...], ...]
-    x: np.ndarray
-    rows: np.ndarray
-    n_left_out: int
+    features: tuple[str, ...]  # left to right
+    ticks: tuple[tuple[tuple[float, str], ...], ...]  # per feature: place, text
+    x: np.ndarray  # shape (k,)
+    rows: np.ndarray  # shape (n, k); NaN for a level without a place
+    n_left_out: int  # features
 
 
 def parallel_info(result: Counterfactuals, data: np.ndarray | None = None, most_features: int = 8) -> ParallelInfo:
     """Places of x and the counterfactuals; `data` are real rows, which the axes shall hold too."""
     p = len(result.schema.columns)
-    shown = tuple(range(p)) if p <= most_features else most_changed(result, most_features)
+    shown = list(range(p)) if p <= most_features else most_changed(result.changed, most_features)
     ticks, places = [], []
     for j in shown:
         used = np.append(result.x[j], result.rows[:, j])
         scale = Scale.of(result.schema.columns[j], used, None if data is None else data[:, j], _MOST_LEVELS)
-        ticks.append(tuple((_place(scale, at), text) for at, text in scale.ticks(_ticks(scale))))
+        most_ticks = _MOST_LEVELS if scale.levels else _MOST_TICKS
+        ticks.append(tuple((_place(scale, at), text) for at, text in scale.ticks(most_ticks)))
         places.append([_place(scale, at) for at in scale.place(used).tolist()])
     every = np.array(places).reshape(len(shown), len(result) + 1).T
-    names = tuple(name_of(result.schema.names[j]) for j in shown)
+    names = tuple(name_of(result.schema.titles[j]) for j in shown)
     return ParallelInfo(names, tuple(ticks), every[0], every[1:], p - len(shown))
-
-
-def _ticks(scale: Scale) -> int:
-    return _MOST_LEVELS if scale.levels else _MOST_TICKS
 
 
 def _place(scale: Scale, at: float) -> float:
@@ -87,19 +75,21 @@ def plot_parallel(
     ax : axes to draw on.
     """
     result = check_result(counterfactuals)
-    most = check_most("most_features", most_features)
+    most = check_int("most_features", most_features, 1)
     data = None if explainer is None else background_for(result, explainer).matrix
     if not len(result):
-        return show_message(style.axes_for(ax, 1.5), nothing_to_show(result))
+        return style.nothing_to_show(ax, result)
     info = parallel_info(result, data, most)
     ax = style.axes_for(ax, 3.6, max(style.PAGE, 0.8 * len(info.features)))
-    _draw(ax, info)
-    rest = [f"{counted(info.n_left_out, 'feature')} not shown"] if info.n_left_out else []
-    title_beside(ax, [*heading(result), *rest], _LEGEND)
+    handles = _draw(ax, info)
+    left_out = counted(info.n_left_out, "{n:,} feature not shown", "{n:,} features not shown")
+    parts = [*style.heading(result), *([left_out] if info.n_left_out else [])]
+    style.title_and_legend(ax, parts, handles, borderaxespad=0.3)
     return ax
 
 
-def _draw(ax: Axes, info: ParallelInfo) -> None:
+def _draw(ax: Axes, info: ParallelInfo) -> list[Any]:
+    """Draw all but the title and the legend, whose marks are returned."""
     style.no_frame(ax)
     k, n = len(info.features), len(info.rows)
     has_missing = any(place == MISSING_AT for ticks in info.ticks for place, _ in ticks)
@@ -107,27 +97,34 @@ def _draw(ax: Axes, info: ParallelInfo) -> None:
     ax.set_ylim(MISSING_AT - 0.05 if has_missing else -0.05, 1.05)
     ax.vlines(np.arange(k), 0.0, 1.0, color=style.GREY, linewidth=0.8)
     alpha = float(np.clip(6.0 / n, 0.12, 0.75))
-    marker = 3.0 if n > 30 else 4.5
-    line: dict[str, Any] = {"color": style.COUNTERFACTUAL_COLOUR, "linewidth": 1.1, "marker": "o", "markersize": marker}
+    line = (style.COUNTERFACTUAL_COLOUR, "o", 3.0 if n > 30 else 4.5, 1.1)
+    x_line = (style.X_COLOUR, "D", 5.5, 2.0)
     for row in info.rows:
-        ax.plot(np.arange(k), row, alpha=alpha, zorder=2, **line)
-    x_line: dict[str, Any] = {"color": style.X_COLOUR, "linewidth": 2.0, "marker": "D", "markersize": 5.5}
-    ax.plot(np.arange(k), info.x, zorder=3, **x_line)
-    spacing = style.inches(ax)[0] / k
+        _draw_line(ax, row, line, alpha=alpha, zorder=2)
+    _draw_line(ax, info.x, x_line, zorder=3)
     for j, ticks in enumerate(info.ticks):
-        _draw_ticks(ax, j, ticks, spacing)
+        _draw_ticks(ax, j, ticks, style.inches(ax)[0] / k)
+    _name_axes(ax, info.features)
+    count = counted(n, "{n:,} counterfactual", "{n:,} counterfactuals")
+    looks = (("x", x_line), (count, line))
+    return [style.mark(label, *look[:3], linestyle="-", linewidth=look[3]) for label, look in looks]
+
+
+def _draw_line(ax: Axes, places: np.ndarray, look: tuple[str, str, float, float], **options: Any) -> None:
+    colour, marker, size, width = look
+    ax.plot(np.arange(len(places)), places, color=colour, marker=marker, markersize=size, linewidth=width, **options)
+
+
+def _name_axes(ax: Axes, names: tuple[str, ...]) -> None:
+    """Names below the axes; of many every other one stands lower."""
+    k = len(names)
     lines = 1 if k <= _ONE_LINE else 2
     # less than the spacing, as the first name makes the axes narrower where it sticks out
     room = lines * style.inches(ax)[0] / (k + 1.5) - 0.15
-    names = [fitted(name, room, style.TEXT) for name in info.features]
-    ax.set_xticks(np.arange(k), names, fontsize=style.TEXT)
+    ax.set_xticks(np.arange(k), [fitted(name, room, style.TEXT) for name in names], fontsize=style.TEXT)
     ax.tick_params(axis="x", length=0)
     for tick in ax.xaxis.get_major_ticks()[1::2] if lines == 2 else ():
         tick.set_pad(2.0 * style.TEXT)
-    count = counted(n, "counterfactual")
-    handles = [Line2D([], [], label="x", **x_line), Line2D([], [], label=count, **line)]
-    options = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "ncols": 2, "borderaxespad": 0.3}
-    ax.legend(handles=handles, fontsize=style.SMALL, frameon=False, **options)
 
 
 def _draw_ticks(ax: Axes, j: int, ticks: tuple[tuple[float, str], ...], spacing: float) -> None:

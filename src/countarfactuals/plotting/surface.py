@@ -16,31 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import CenteredNorm, Normalize
-from matplotlib.lines import Line2D
 
 from countarfactuals.counterfactuals import Counterfactuals
-from countarfactuals.counterfactuals.wording import one_line, share_text
 from countarfactuals.exceptions import ParameterError
 from countarfactuals.explainers.background import Background
+from countarfactuals.explainers.made_by import background_for, goal_of
+from countarfactuals.language import tr
+from countarfactuals.language.spelling import share_text
+from countarfactuals.parameters import check_int
 from countarfactuals.plotting import style
-from countarfactuals.plotting.scale import Scale
-from countarfactuals.plotting.subject import (
-    background_for,
-    check_most,
-    check_result,
-    feature_positions,
-    goal_of,
-)
-from countarfactuals.plotting.text import (
-    fitted,
-    heading,
-    literal,
-    name_of,
-    nothing_to_show,
-    show_message,
-    text_width,
-    title,
-)
+from countarfactuals.plotting.style import fitted, name_of, text_width
+from countarfactuals.plotting.subject import Scale, check_result, feature_positions
 from countarfactuals.prediction import Goal
 
 if TYPE_CHECKING:
@@ -54,35 +40,22 @@ _CONTOUR: dict[str, Any] = {"colors": style.GREY, "linewidths": 0.8, "linestyles
 
 @dataclass(frozen=True, eq=False)
 class SurfaceInfo:
-    """A grid over two features, and what stands on it, in matrix codes.
+    """A grid over two features, and what stands on it, in matrix codes."""
 
-    Parameters
-    ----------
-    features : names of the feature across and the one up.
-    scales : their axes.
-    across, up : the grid, shapes (a,) and (b,).
-    scores, measure, typicality : of the rows of the grid, shape (b, a).
-    reached : where the target is reached, (b, a); None if the result does not say what was wanted.
-    x, rows, real : cells of x (2,), of the counterfactuals (n, 2) and of real rows (m, 2).
-    is_off : counterfactuals that change other features too, (n,).
-    score_name : of the score.
-    ends : finite ends of the scores that reach the target and lie within the grid's scores.
-    """
-
-    features: tuple[str, str]
+    features: tuple[str, str]  # across and up
     scales: tuple[Scale, Scale]
-    across: np.ndarray
-    up: np.ndarray
-    scores: np.ndarray
+    across: np.ndarray  # shape (a,)
+    up: np.ndarray  # shape (b,)
+    scores: np.ndarray  # (b, a), as the next three
     measure: np.ndarray
     typicality: np.ndarray
-    reached: np.ndarray | None
-    x: np.ndarray
-    rows: np.ndarray
-    real: np.ndarray
-    is_off: np.ndarray
+    reached: np.ndarray | None  # None if the result does not say what was wanted
+    x: np.ndarray  # (2,)
+    rows: np.ndarray  # (n, 2)
+    real: np.ndarray  # (m, 2)
+    is_off: np.ndarray  # counterfactuals that change other features too
     score_name: str
-    ends: tuple[float, ...]
+    ends: tuple[float, ...]  # finite ends of the target that lie within the scores
 
 
 def default_features(result: Counterfactuals) -> tuple[int, ...]:
@@ -114,7 +87,7 @@ def surface_info(
     others = np.delete(result.changed, pair, axis=1)
     some = np.linspace(0, len(data) - 1, min(len(data), _MOST_REAL)).round().astype(int)
     return SurfaceInfo(
-        features=(name_of(result.schema.names[pair[0]]), name_of(result.schema.names[pair[1]])),
+        features=(name_of(result.schema.titles[pair[0]]), name_of(result.schema.titles[pair[1]])),
         scales=(scales[0], scales[1]),
         across=across,
         up=up,
@@ -165,17 +138,17 @@ def plot_surface(
     """
     result = check_result(counterfactuals)
     background = background_for(result, explainer)
-    check_most("n_points", n_points)
+    check_int("n_points", n_points, 1)
     chosen = None if features is None else feature_positions(result, features)
     if len(result.schema.columns) < 2 or (chosen is not None and len(chosen) != 2):
         got = f"{len(chosen)} were named" if chosen is not None else "the data has one"
         raise ParameterError(f"A surface needs two features, {got}. Name two, as in `features=('age', 'income')`.")
     if not len(result):
-        return show_message(style.axes_for(ax, 1.5), nothing_to_show(result))
+        return style.nothing_to_show(ax, result)
     info = surface_info(result, background, chosen or default_features(result), max(n_points, 2))
     ax = style.axes_for(ax, 4.9)
     _draw(ax, info)
-    title(ax, heading(result), 0.95, above=_legend(ax, info))
+    style.title(ax, style.heading(result), 0.95, above=_legend(ax, info))
     return ax
 
 
@@ -187,8 +160,9 @@ def _draw(ax: Axes, info: SurfaceInfo) -> None:
     # drawn as cells, without smoothing; an image of lines between them would show in vector files
     mesh = ax.pcolormesh(_edges(across), _edges(up), info.scores, cmap=colours, norm=norm, rasterized=True, zorder=0)
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02, aspect=30)
-    bar.set_label(literal(one_line(info.score_name, 40)), fontsize=style.TEXT)
+    bar.set_label(style.score_label(info.score_name), fontsize=style.TEXT)
     bar.ax.tick_params(labelsize=style.SMALL)
+    style.speak(bar.ax.yaxis)
     _draw_contours(ax, info)
     _draw_points(ax, info)
     for which, scale in zip("xy", info.scales, strict=True):
@@ -219,33 +193,27 @@ def _edges(centres: np.ndarray) -> np.ndarray:
 
 def _draw_contours(ax: Axes, info: SurfaceInfo) -> None:
     """What is plausible, and where the target is reached."""
-    on_levels = [k for k, scale in enumerate(info.scales) if scale.levels]
-    if len(on_levels) == 2:
+    if all(scale.levels for scale in info.scales):
         _write_typicality(ax, info)
-    elif on_levels:
-        _draw_strips(ax, info, on_levels[0])
     else:
-        across, up = (scale.place(grid) for scale, grid in zip(info.scales, (info.across, info.up), strict=True))
-        levels, texts = contour_levels(info)
-        if levels:
-            lines = ax.contour(across, up, _finite(info.measure), levels, **_CONTOUR)
-            _label(ax, lines, [_middle_of_longest(path) for path in lines.get_paths()], texts)
+        _draw_typicality(ax, info)
     if info.reached is None or info.reached.all() or not info.reached.any():
         return
-    across, at_a = _steps(info.scales[0], info.across)
-    up, at_b = _steps(info.scales[1], info.up)
+    (across, at_a), (up, at_b) = _steps(info, (-0.49, 0.49))
     has_one_end = len(info.ends) == 1
     values = (info.scores if has_one_end else info.reached.astype(float))[np.ix_(at_b, at_a)]
     ends = info.ends if has_one_end else (0.5,)
     ax.contour(across, up, values, ends, colors=style.VERMILLION, linewidths=2.0, zorder=1.5)
 
 
-def _steps(scale: Scale, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates for contours and the points of the grid they belong to: both sides of each level."""
-    places = scale.place(grid)
-    if not scale.levels:
-        return places, np.arange(len(places))
-    return (places[:, None] + np.array([-0.49, 0.49])).ravel(), np.repeat(np.arange(len(places)), 2)
+def _steps(info: SurfaceInfo, around: tuple[float, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Per axis, coordinates for contours and the points of the grid they belong to; levels have several `around`."""
+    steps = []
+    for scale, grid in zip(info.scales, (info.across, info.up), strict=True):
+        beside = np.array(around if scale.levels else (0.0,))
+        places = scale.place(grid)[:, None] + beside
+        steps.append((places.ravel(), np.repeat(np.arange(len(grid)), len(beside))))
+    return steps
 
 
 def _write_typicality(ax: Axes, info: SurfaceInfo) -> None:
@@ -256,53 +224,41 @@ def _write_typicality(ax: Axes, info: SurfaceInfo) -> None:
             ax.text(across - 0.46, up + 0.44, text, ha="left", va="top", fontsize=style.SMALL, color=style.GREY)
 
 
-def _draw_strips(ax: Axes, info: SurfaceInfo, k: int) -> None:
-    """Contours within each level of the scale k on its own, as there is nothing between levels."""
-    measure = _finite(info.measure).T if k == 0 else _finite(info.measure)  # level, number
-    steps = info.scales[k].place((info.across, info.up)[k])
-    numbers = (info.across, info.up)[1 - k]
-    own = info.scales[k].place(info.x[[k]])[0]
+def _draw_typicality(ax: Axes, info: SurfaceInfo) -> None:
+    """Contours of what is plausible, of which there are none between levels; each is named once."""
     levels, texts = contour_levels(info)
-    crossed = [[i for i in range(len(steps)) if measure[i].min() < level < measure[i].max()] for level in levels]
-    # each share is named once, on different levels, and away from x, where most points are
-    away = [[i for i in some if steps[i] != own] or some for some in crossed]
-    named = [some[nth % len(some)] if some else -1 for nth, some in enumerate(away)]
-    for i, step in enumerate(steps.tolist()):
-        here = [level for level, some in zip(levels, crossed, strict=True) if i in some]
-        if not here:
-            continue
-        around, values = step + np.array([-0.5, 0.0, 0.5]), np.repeat(measure[i][None], 3, axis=0)
-        if k == 0:
-            lines = ax.contour(around, numbers, values.T, here, **_CONTOUR)
-        else:
-            lines = ax.contour(numbers, around, values, here, **_CONTOUR)
-        places = []
-        for level, at in zip(levels, named, strict=True):
-            if at == i:
-                vertices = np.asarray(lines.get_paths()[here.index(level)].vertices)
-                middle = vertices[np.abs(vertices[:, k] - step) < 1e-6][0]
-                places.append(tuple(middle.tolist()))
-        _label(ax, lines, places, [text for level, text in zip(levels, texts, strict=False) if level in here])
+    if not levels:
+        return
+    (across, at_a), (up, at_b) = _steps(info, (-0.499, 0.0, 0.499, 0.5))
+    beyond = [
+        places % 1.0 == 0.5 if scale.levels else np.zeros(len(places), bool)
+        for scale, places in zip(info.scales, (across, up), strict=True)
+    ]
+    is_gap = beyond[0] | beyond[1][:, None]
+    measure = np.ma.masked_array(_finite(info.measure)[np.ix_(at_b, at_a)], is_gap)
+    lines = ax.contour(across, up, measure, levels, **_CONTOUR)
+    if texts:
+        places = [_name_at(info, path, nth) for nth, path in enumerate(lines.get_paths()) if len(path)]
+        named = dict(zip(lines.levels, texts, strict=True))
+        ax.clabel(lines, fmt=named, fontsize=style.SMALL, colors=style.BLACK, inline_spacing=2, manual=places)
+
+
+def _name_at(info: SurfaceInfo, path: Any, nth: int) -> tuple[float, float]:
+    """Where a contour is named: in the middle of its longest piece; of those on levels away from x and other names."""
+    pieces = np.split(path.vertices, np.flatnonzero(path.codes == path.MOVETO)[1:])
+    middles = [tuple(piece[len(piece) // 2].tolist()) for piece in sorted(pieces, key=len)]
+    by_level = {round(middle[k]): middle for k, scale in enumerate(info.scales) if scale.levels for middle in middles}
+    if not by_level:
+        return middles[-1]
+    (own,) = [scale.place(info.x[[k]])[0] for k, scale in enumerate(info.scales) if scale.levels]
+    away = [level for level in sorted(by_level) if level != own] or sorted(by_level)
+    return by_level[away[nth % len(away)]]
 
 
 def _finite(measure: np.ndarray) -> np.ndarray:
     """Measures for contours: what is impossible is a little below all else."""
     finite = measure[np.isfinite(measure)]
     return np.where(np.isfinite(measure), measure, finite.min() - 1.0 if len(finite) else 0.0)
-
-
-def _middle_of_longest(path: Any) -> tuple[float, float]:
-    """A point in the middle of the longest piece of a contour."""
-    pieces = np.split(path.vertices, np.flatnonzero(path.codes == path.MOVETO)[1:])
-    longest = max(pieces, key=len)
-    return tuple(longest[len(longest) // 2].tolist())
-
-
-def _label(ax: Axes, lines: Any, places: list[tuple[float, float]], texts: list[str]) -> None:
-    """Name contours at the places given; there may be no names."""
-    if texts and places:
-        named = dict(zip(lines.levels, texts, strict=True))
-        ax.clabel(lines, fmt=named, fontsize=style.SMALL, colors=style.BLACK, inline_spacing=2, manual=places)
 
 
 def contour_levels(info: SurfaceInfo) -> tuple[list[float], list[str]]:
@@ -367,25 +323,21 @@ def _draw_axis(ax: Axes, which: str, scale: Scale, name: str) -> None:
 def _legend(ax: Axes, info: SurfaceInfo) -> float:
     """The legend above the axes; its height in points."""
     colour = style.COUNTERFACTUAL_COLOUR
-    mark: dict[str, Any] = {"linestyle": "", "markersize": 6.5}
-    handles = [Line2D([], [], color=style.X_COLOUR, marker="D", label="x", **mark)]
+    handles = [style.mark("x", style.X_COLOUR, "D")]
     if not info.is_off.all():
-        handles.append(Line2D([], [], color=colour, marker="o", label="counterfactual", **mark))
+        handles.append(style.mark(tr("counterfactual"), colour))
     if info.is_off.any():
-        handles.append(
-            Line2D([], [], color=colour, marker="o", markerfacecolor="white", label="changes others too", **mark)
-        )
-    handles.append(Line2D([], [], color=style.QUIET, marker="o", linestyle="", markersize=3, label="real row"))
+        handles.append(style.mark(tr("changes others too"), colour, markerfacecolor="white"))
+    handles.append(style.mark(tr("real row"), style.QUIET, size=3.0))
     if info.reached is not None and info.reached.any() and not info.reached.all():
-        handles.append(Line2D([], [], color=style.VERMILLION, linewidth=2.0, label="border of the target"))
+        border = tr("border of the target")
+        handles.append(style.mark(border, style.VERMILLION, "", linestyle="-", linewidth=2.0))
     levels, texts = contour_levels(info)
     if all(scale.levels for scale in info.scales):
-        handles.append(Line2D([], [], linestyle="", label="in cells: typicality"))
+        handles.append(style.mark(tr("in cells: typicality"), style.BLACK, ""))
     elif levels:
-        handles.append(Line2D([], [], color=style.GREY, linewidth=0.8, label="typicality" if texts else "density"))
+        word = tr("typicality") if texts else tr("density")
+        handles.append(style.mark(word, style.GREY, "", linestyle="-", linewidth=0.8))
     columns = 3 if len(handles) > 4 else len(handles)
-    ax.legend(
-        handles=handles, fontsize=style.SMALL, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns,
-        frameon=False, borderaxespad=0.2, columnspacing=1.2,
-    )  # fmt: skip
+    style.legend(ax, handles, "lower left", (0.0, 1.0), ncols=columns, borderaxespad=0.2, columnspacing=1.2)
     return 16.0 * math.ceil(len(handles) / columns) + 6.0

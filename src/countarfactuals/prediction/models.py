@@ -5,7 +5,8 @@
 3. Everything with `predict` is asked as scikit-learn does: `predict_proba`, else `decision_function`, both in the
    order of `classes_`; else `predict`, which is a regression unless the model has classes. One of scikit-learn's own
    that was fitted on an array of numbers gets arrays, as it would complain of names with every call.
-4. A callable is called; what it returns tells the rest.
+4. A URL is asked over HTTP (`remote`), an `async def` function in a loop of its own (`asynchronous`).
+5. A callable is called; what it returns tells the rest.
 
 Libraries are told by the modules of the model's classes, so none is imported that the model does not come from.
 """
@@ -22,13 +23,15 @@ import numpy as np
 from scipy.special import softmax
 
 from countarfactuals.exceptions import ModelError, ModelTypeError, listed
+from countarfactuals.prediction.asynchronous import AsyncModel, is_asynchronous
+from countarfactuals.prediction.remote import RemoteModel
 from countarfactuals.schema import Schema
 from countarfactuals.schema.column import plain_scalar
 
 BINARY, MULTICLASS, REGRESSION = "binary", "multiclass", "regression"
 _ALLOWED = (
-    "Pass a fitted scikit-learn estimator or Pipeline, an xgboost, lightgbm or catboost model, or a callable that "
-    "takes a frame and returns scores."
+    "Pass a fitted scikit-learn estimator or Pipeline, an xgboost, lightgbm or catboost model, the URL of a service, "
+    "or a callable that takes a frame and returns scores."
 )
 
 
@@ -76,6 +79,10 @@ def recognise(model: Any, schema: Schema, task: str | None) -> Source:
         classes = _classes_of(owner)
         name = f"{type(owner).__name__}.predict_proba"
         return Source(name, model, _task_of(classes), classes, is_probability=True)
+    if isinstance(model, str) and "://" in model:
+        model = RemoteModel(model)
+    elif is_asynchronous(model):
+        model = AsyncModel(model)
     if callable(model):
         return Source(getattr(model, "__name__", type(model).__name__), model, may_be_margin=True)
     raise ModelTypeError(f"The model is of type {type(model).__name__}, which can not be asked for scores. {_ALLOWED}")

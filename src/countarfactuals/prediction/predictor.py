@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from countarfactuals.exceptions import ModelError, ParameterError, listed
+from countarfactuals.exceptions import ModelError, ParameterError, Setting, listed
 from countarfactuals.prediction.models import BINARY, MULTICLASS, REGRESSION, Source, as_label, recognise
+from countarfactuals.prediction.scores import MARGIN, PREDICTION, PROBABILITY, Score
 from countarfactuals.schema import Schema
 
 TASKS = (BINARY, MULTICLASS, REGRESSION)
@@ -66,21 +67,36 @@ class Predictor:
         return len(self.classes) if self.task == MULTICLASS else 1
 
     @property
-    def score_names(self) -> tuple[str, ...]:
-        """Names of the scores for people: `P(good)`, `score(good)` if they are no probabilities, `prediction`."""
+    def score_columns(self) -> tuple[Score, ...]:
+        """What the columns of the score matrix are."""
         if self.task == REGRESSION:
-            return ("prediction",)
-        return tuple(self.score_name(label) for label in self.classes[-self.n_scores :])
+            return (Score(PREDICTION),)
+        kind = PROBABILITY if self.is_probability else MARGIN
+        return tuple(Score(kind, label, k) for k, label in enumerate(self.classes[-self.n_scores :]))
 
-    def score_name(self, label: Any) -> str:
-        """Name of the score of one class, which a binary model has for both of them."""
-        return f"{'P' if self.is_probability else 'score'}({label})"
+    @property
+    def score_names(self) -> tuple[str, ...]:
+        """Names of the scores: `P(good)`, `score(good)` if they are no probabilities, `prediction`."""
+        return tuple(score.name for score in self.score_columns)
 
     def scores(self, matrix: np.ndarray) -> np.ndarray:
         """The scores of encoded rows, shape (n, s)."""
         if len(matrix) == 0:
             return np.empty((0, self.n_scores))
-        raw = _raw_scores(self.ask, self.schema, matrix, self.model_name)
+        return self._checked(_raw_scores(self.ask, self.schema, matrix, self.model_name))
+
+    def scores_of_each(self, matrices: Sequence[np.ndarray]) -> list[np.ndarray | Exception]:
+        """The scores of each matrix, asked on its own, or the exception that it gave; at a time if the model can."""
+        ask_each = getattr(self.ask, "ask_each", None)
+        if ask_each is None or len(matrices) < 2:
+            return [_outcome(lambda: self.scores(matrix)) for matrix in matrices]  # noqa: B023  # called at once
+        returned = ask_each([self.schema.decode(matrix) for matrix in matrices])
+        return [
+            _outcome(lambda: self._checked(_raw_scores(_giving(one), self.schema, matrix, self.model_name)))  # noqa: B023
+            for one, matrix in zip(returned, matrices, strict=True)
+        ]
+
+    def _checked(self, raw: np.ndarray) -> np.ndarray:
         if raw.shape[1] != self.n_raw:
             raise ModelError(
                 f"The model ({self.model_name}) returned {raw.shape[1]} score(s) per row, but {self.n_raw} before. "
@@ -132,7 +148,12 @@ def make_predictor(
     ('binary', ('P(good)',), ['bad', 'bad', 'good'])
     """
     if task is not None and task not in TASKS:
-        raise ParameterError(f"`task` is {task!r}; allowed are {listed(TASKS)}, or None to tell it by the model.")
+        raise ParameterError(
+            "{parameter} is {got!r}; allowed are {allowed}, or None to tell it by the model.",
+            parameter=Setting("task"),
+            got=task,
+            allowed=listed(TASKS),
+        )
     given = None if classes is None else _checked_classes(classes)
     source = recognise(model, schema, task)
     matrix = schema.encode(X)
@@ -156,17 +177,39 @@ def make_predictor(
 
 def _checked_classes(classes: Any) -> tuple[Any, ...]:
     if isinstance(classes, str | bytes) or not hasattr(classes, "__iter__"):
-        raise ParameterError(f"`classes` is {classes!r}; pass the labels as a sequence, such as ('bad', 'good').")
+        raise _unusable_classes("is {got!r}; pass the labels as a sequence, such as ('bad', 'good')", classes)
     labels = tuple(as_label(label) for label in classes)
     try:
         distinct = len(set(labels))
     except TypeError:
-        raise ParameterError(f"`classes` holds labels that can not be compared: {listed(labels)}.") from None
+        raise _unusable_classes("holds labels that can not be compared: {got}", listed(labels)) from None
     if distinct < len(labels) or any(label is None or label != label for label in labels):
-        raise ParameterError(f"`classes` must name each class once and none as missing, got {listed(labels)}.")
+        raise _unusable_classes("must name each class once and none as missing, got {got}", listed(labels))
     if len(labels) < 2:
-        raise ParameterError(f"`classes` must name at least two classes, got {listed(labels) or 'none'}.")
+        raise _unusable_classes("must name at least two classes, got {got}", listed(labels) or "none")
     return labels
+
+
+def _unusable_classes(why: str, got: Any) -> ParameterError:
+    return ParameterError(f"{{parameter}} {why}.", parameter=Setting("classes"), got=got)
+
+
+def _outcome(call: Callable[[], np.ndarray]) -> np.ndarray | Exception:
+    try:
+        return call()
+    except Exception as error:
+        return error
+
+
+def _giving(returned: Any) -> Callable[[Any], Any]:
+    """A model that has answered already."""
+
+    def give(frame: Any) -> Any:
+        if isinstance(returned, BaseException):
+            raise returned
+        return returned
+
+    return give
 
 
 def _answer(ask: Callable[[Any], Any], schema: Schema, matrix: np.ndarray, name: str) -> Any:
@@ -174,12 +217,19 @@ def _answer(ask: Callable[[Any], Any], schema: Schema, matrix: np.ndarray, name:
     frame = schema.decode(matrix)
     try:
         return ask(frame)
+    except ModelError:  # of a model that says itself what went wrong
+        raise
     except Exception as error:
         message = textwrap.shorten(str(error), 300, placeholder=" …").rstrip(".")
         raise ModelError(
-            f"The model ({name}) failed on {len(matrix)} row(s) with {type(error).__name__}: {message}. It got the "
-            f"{schema.backend} data that the explainer was fitted on, columns {listed(schema.names)}. Check that it is "
-            "fitted and takes such rows, or pass a callable that prepares them."
+            "The model ({model}) failed on {n_rows} row(s) with {error}. It got the {backend} data that the explainer "
+            "was fitted on, columns {columns}. Check that it is fitted and takes such rows{otherwise}.",
+            model=name,
+            n_rows=len(matrix),
+            error=f"{type(error).__name__}: {message}",
+            backend=schema.backend,
+            columns=listed(schema.names),
+            otherwise=", or pass a callable that prepares them",
         ) from error
 
 
@@ -229,11 +279,22 @@ def _settled_task(source: Source, n_raw: int, given: tuple[Any, ...] | None, tas
     if not fits:
         needed = {BINARY: "one score per row, or two", MULTICLASS: "a score per class", REGRESSION: "one score per row"}
         raise ModelError(
-            f"The model ({source.name}) returned {n_raw} score(s) per row, but the task {settled!r} needs "
-            f"{needed[settled]}. Set `task` to one of {listed(TASKS)}, or pass a callable that returns such scores."
+            "The model ({model}) returned {got} score(s) per row, but the task {task!r} needs {needed}. Set "
+            "{parameter} to one of {allowed}, or pass a callable that returns such scores.",
+            model=source.name,
+            got=n_raw,
+            task=settled,
+            needed=needed[settled],
+            parameter=Setting("task"),
+            allowed=listed(TASKS),
         )
     if settled == REGRESSION and given is not None:
-        raise ParameterError(f"A regression has no classes, got {listed(given)}. Leave `classes` or `task` out.")
+        raise ParameterError(
+            "A regression has no classes, got {got}. Leave {parameter} or {task} out.",
+            got=listed(given),
+            parameter=Setting("classes"),
+            task=Setting("task"),
+        )
     return settled
 
 
@@ -243,10 +304,13 @@ def _settled_classes(source: Source, n_raw: int, given: tuple[Any, ...] | None, 
     needed = 2 if task == BINARY else n_raw
     classes = given or source.classes or tuple(range(needed))
     if len(classes) != needed:
-        whose = "`classes` names" if given else "it has"
+        whose = "{parameter} names" if given else "it has"
         raise ModelError(
-            f"The model ({source.name}) returned {n_raw} score(s) per row, which is {needed} classes, but {whose} "
-            f"{len(classes)}: {listed(classes)}. Name as many classes as the model scores, in the order of its scores."
+            f"The model ({{model}}) returned {n_raw} score(s) per row, which is {needed} classes, but {whose} "
+            f"{len(classes)}: {{got}}. Name as many classes as the model scores, in the order of its scores.",
+            model=source.name,
+            parameter=Setting("classes"),
+            got=listed(classes),
         )
     return classes
 

@@ -1,36 +1,28 @@
-"""`Target`, the outcome that a user wants, and `Goal`, the same for one model: an interval of one score.
+"""`Target`: the outcome that a user wants.
 
-| target | goal |
-|---|---|
-| class of a binary model | score above (`classes[1]`) or up to (`classes[0]`) the threshold |
-| class of several | its score is the first largest |
-| class and `probability` | its probability is in the range; that of a binary `classes[0]` is one minus the score |
-| `above`, `below`, `between` | the score is in the range; of several classes that of the class named along |
-| None | of a binary model the class that is not predicted |
-
-A goal's distance of scores is 0 where it is reached and positive elsewhere: how far the score is from the interval
-and, if the class must win, how far the best other class is ahead, whichever is more.
+What it means for one model is its `Goal`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, fields
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from countarfactuals.exceptions import TargetError, did_you_mean, listed
-from countarfactuals.prediction.models import BINARY, MULTICLASS, REGRESSION, as_label
-from countarfactuals.prediction.predictor import Predictor
+from countarfactuals.exceptions import Setting, TargetError, listed
+from countarfactuals.parameters import as_float
+from countarfactuals.prediction.models import as_label
+from countarfactuals.prediction.relative import Change, plain_change
 
 Range = tuple[float, float]
-_DIGITS = 15  # that survive a subtraction from 1
+_CLASSES = ("outcome", "any_of", "none_of")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Target:
     """The wanted outcome. All ends are included.
 
@@ -40,9 +32,15 @@ class Target:
     probability : range of the probability of that class.
     above, below : limits of the score: that of the second class, of the class named, or the prediction of a regression.
     between : both limits.
+    any_of : classes of which one shall be predicted.
+    none_of : a class, or several, of which none shall be predicted.
+    change : by how much the score shall change, relative to the row's own: 5 is at least 5 more, "-10%" at least 10 %
+        less, (low, high) between both, None for an open end.
+    function : of the row's own score, returns (low, high), None for an open end, or a Target. With more than two
+        classes and none named it gets the predicted class. It is not stored: a result's target is what it gave.
 
-    >>> Target("good", probability=(0.7, 1))
-    Target(outcome='good', probability=(0.7, 1.0), above=None, below=None, between=None)
+    >>> Target("good", probability=(0.7, 1)), Target(any_of=["good", "fair"]), Target(change="-10%")
+    (Target('good', probability=(0.7, 1.0)), Target(any_of=('good', 'fair')), Target(change='-10%'))
     """
 
     outcome: Any = None
@@ -51,6 +49,10 @@ class Target:
     above: float | None = None
     below: float | None = None
     between: Range | None = None
+    any_of: Any = None
+    none_of: Any = None
+    change: Change | None = None
+    function: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
         plain = {
@@ -59,22 +61,46 @@ class Target:
             "above": _number("above", self.above),
             "below": _number("below", self.below),
             "between": _pair("between", self.between),
+            "any_of": _plain_classes("any_of", self.any_of),
+            "none_of": _plain_classes("none_of", self.none_of),
+            "change": plain_change(self.change),
+            "function": _callable(self.function),
         }
         for name, value in plain.items():
             object.__setattr__(self, name, value)
-        said = [name for name, value in plain.items() if value is not None]
+        self._check([name for name, value in plain.items() if value is not None])
+
+    def _check(self, said: list[str]) -> None:
+        """Refuse what contradicts itself."""
         if not said:
             raise TargetError(
                 "The target says nothing. Name a class, as in Target('good'), or a range: above=, below= or between=. "
-                "Pass target=None for the other class of a binary model."
+                "Pass target=None for another class than the predicted one."
             )
-        ranges = [name for name in said if name != "outcome"]
+        ranges = [name for name in said if name not in _CLASSES]
+        classes = [name for name in said if name in _CLASSES]
         if len(ranges) > 1 and ranges != ["above", "below"]:
             raise TargetError(f"The target has more than one range: {listed(ranges)}. Say one of them.")
+        if len(classes) > 1:
+            raise TargetError(f"The target names classes in more than one way: {listed(classes)}. Say one of them.")
+        if ranges and classes in (["any_of"], ["none_of"]):
+            raise TargetError(f"A range is for the score of one class, got {listed(ranges)} beside {listed(classes)}.")
         if self.probability and self.outcome is None:
-            raise TargetError("`probability` needs a class, as in Target('good', probability=(0.7, 1)).")
+            raise TargetError(
+                "{parameter} needs a class, as in Target('good', probability=(0.7, 1)).",
+                parameter=Setting("probability"),
+            )
         if self.above is not None and self.below is not None and self.above > self.below:
             raise TargetError(f"No score is above {self.above:g} and below {self.below:g}. Swap the two.")
+
+    def __repr__(self) -> str:
+        own = [] if self.outcome is None else [repr(self.outcome)]
+        own += [f"{name}={value!r}" for name, value in self._said().items() if name != "outcome"]
+        return f"Target({', '.join(own)})"
+
+    def _said(self) -> dict[str, Any]:
+        every = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in every.items() if value is not None}
 
     @property
     def range(self) -> Range | None:
@@ -85,9 +111,24 @@ class Target:
             return None
         return (-math.inf if self.above is None else self.above, math.inf if self.below is None else self.below)
 
+    @property
+    def is_range(self) -> bool:
+        """Whether a range of a score is wanted, and not that a class is predicted."""
+        return self.probability is not None or self.range is not None or self.change is not None
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes that it names."""
+        return self.any_of or self.none_of or (() if self.outcome is None else (self.outcome,))
+
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON types."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        if self.function is not None:
+            raise TargetError(
+                "The target has a function, which can not be stored. Store a result: its target is what that gave."
+            )
+        stored = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "function"}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in stored.items()}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Target:
@@ -98,186 +139,10 @@ class Target:
         return cls(**said)
 
 
-@dataclass(frozen=True)
-class Goal:
-    """A target for one model: where a score must lie.
-
-    Parameters
-    ----------
-    target : what the user said.
-    text : the same for people.
-    column : of the scores.
-    low, high : ends of the interval of that score, both included.
-    wins : whether the score must also be the first largest.
-    """
-
-    target: Target
-    text: str
-    column: int
-    low: float
-    high: float
-    wins: bool = False
-
-    def distance(self, scores: np.ndarray) -> np.ndarray:
-        """How far each row of scores is from the goal: 0 where it is reached, positive elsewhere; shape (n,)."""
-        score = scores[:, self.column]
-        outside = np.maximum(np.maximum(self.low - score, score - self.high), 0.0)
-        return np.maximum(outside, self._lead_of_others(scores)) if self.wins else outside
-
-    def _lead_of_others(self, scores: np.ndarray) -> np.ndarray:
-        score = scores[:, self.column]
-        earlier = scores[:, : self.column].max(axis=1, initial=-np.inf)
-        later = scores[:, self.column + 1 :].max(axis=1, initial=-np.inf)
-        lead = np.maximum(np.maximum(earlier, later) - score, 0.0)
-        # of equal scores the first wins
-        return np.where(earlier == score, np.maximum(lead, np.spacing(np.abs(score))), lead)
-
-    def open_interval(self, predictor: Predictor) -> tuple[float, float]:
-        """`low` and `high`, infinite where a probability can not lie beyond them."""
-        low = -math.inf if predictor.is_probability and self.low <= 0.0 else self.low
-        high = math.inf if predictor.is_probability and self.high >= 1.0 else self.high
-        return low, high
-
-    def reached(self, scores: np.ndarray) -> np.ndarray:
-        """Whether each row of scores has the outcome; shape (n,)."""
-        return self.distance(scores) == 0
-
-    def key(self) -> str:
-        """Text that is the same for equal goals, in every process and version of Python."""
-        return f"{self.column} {float(self.low).hex()} {float(self.high).hex()} {int(self.wins)}"
-
-
-def resolve(target: Any, predictor: Predictor, x_scores: np.ndarray) -> Goal:
-    """The goal of a target for a model.
-
-    Parameters
-    ----------
-    target : a Target, a class, for a regression (low, high), or None for the other class of a binary model.
-    predictor : the model.
-    x_scores : scores of the row to be explained, shape (s,) or (1, s).
-    """
-    if target is None:
-        target = _other_class(predictor, x_scores)
-    elif not isinstance(target, Target):
-        target = Target(target)
-    if predictor.task == REGRESSION:
-        return _of_regression(target, predictor, x_scores)
-    return _of_class(target, predictor)
-
-
-def _other_class(predictor: Predictor, x_scores: np.ndarray) -> Target:
-    if predictor.task == REGRESSION:
-        raise TargetError(
-            "The model is a regression, so a target is needed: a range, such as (low, high), Target(above=…) or "
-            f"Target(below=…).{_may_be_of_classes(x_scores)}"
-        )
-    if predictor.task == MULTICLASS:
-        raise TargetError(
-            f"The model has {len(predictor.classes)} classes, so a target is needed: one of "
-            f"{listed(predictor.classes)}."
-        )
-    predicted = predictor.labels(np.reshape(x_scores, (1, -1)))[0]
-    return Target(predictor.classes[0] if predicted == predictor.classes[1] else predictor.classes[1])
-
-
-def _may_be_of_classes(x_scores: np.ndarray) -> str:
-    """A hint for scores that look like a probability."""
-    if np.min(x_scores) < 0.0 or np.max(x_scores) > 1.0:
-        return ""
-    return " If its score is the probability of a class, name both classes when the explainer is made: classes=(…, …)."
-
-
-def _of_regression(target: Target, predictor: Predictor, x_scores: np.ndarray) -> Goal:
-    if target.probability is not None:
-        raise TargetError("The model is a regression and has no probabilities. Say above=, below= or between=.")
-    if isinstance(target.outcome, tuple) and target.range is None:
-        target = Target(between=target.outcome)
-    if target.outcome is not None or target.range is None:
-        raise TargetError(
-            f"The model is a regression and has no class {target.outcome!r}. Give a range: (low, high), "
-            f"Target(above=…) or Target(below=…).{_may_be_of_classes(x_scores)}"
-        )
-    name = predictor.score_names[0]
-    return Goal(target, f"{name} {_range_text(target.range)}", 0, *target.range)
-
-
-def _of_class(target: Target, predictor: Predictor) -> Goal:
-    position = _position(target, predictor)
-    column = position if predictor.task == MULTICLASS else 0
-    mirrored = predictor.task == BINARY and position == 0
-    if target.probability is not None and not predictor.is_probability:
-        raise TargetError(
-            f"The scores of the model ({predictor.model_name}) are no probabilities, so `probability` has no meaning. "
-            "Say above=, below= or between= for the score, or the class alone."
-        )
-    wanted = target.probability or target.range
-    if wanted is None:
-        text = f"class {predictor.classes[position]!r}"
-        low, high = _predicted(predictor, position)
-        return Goal(target, text, column, low, high, wins=predictor.task == MULTICLASS)
-    name = predictor.score_name(predictor.classes[position])
-    low, high = _reachable(wanted, name) if predictor.is_probability else wanted
-    if mirrored and not predictor.is_probability:
-        raise TargetError(
-            f"The model has one score, that of class {predictor.classes[1]!r}, and none of {target.outcome!r}. Give "
-            "the range for that class, or without a class."
-        )
-    text = f"{name} {_range_text(wanted)}"
-    if mirrored:
-        low, high = _mirrored(low, high)
-    return Goal(target, text, column, low, high)
-
-
-def _mirrored(low: float, high: float) -> Range:
-    """The scores s of the other class with low ≤ 1 − s ≤ high; 0.9 gives 0.1, where 1 − 0.9 falls short of it."""
-    first, last = round(1.0 - high, _DIGITS), round(1.0 - low, _DIGITS)
-    return first if 1.0 - first <= high else 1.0 - high, last if 1.0 - last >= low else 1.0 - low
-
-
-def _position(target: Target, predictor: Predictor) -> int:
-    """Position of the target's class; without one, that of the class whose score a binary model has."""
-    outcome, classes = target.outcome, predictor.classes
-    if outcome is None and predictor.task == BINARY:
-        return 1
-    if outcome is None:
-        raise TargetError(
-            f"The model has {len(classes)} scores. Say which class the range is for: one of {listed(classes)}, as in "
-            f"Target({classes[0]!r}, above=…)."
-        )
-    if outcome in classes:
-        return classes.index(outcome)
-    alike = [label for label in classes if str(label) == str(outcome)]
-    hint = f" Did you mean {alike[0]!r} ({type(alike[0]).__name__})?" if alike else did_you_mean(outcome, classes)
-    advice = " For a range of the score say Target(between=…)." if isinstance(outcome, tuple) else ""
-    raise TargetError(f"The model has no class {outcome!r}; its classes: {listed(classes)}.{hint}{advice}")
-
-
-def _predicted(predictor: Predictor, position: int) -> Range:
-    """The interval in which the score of a predicted class lies."""
-    lowest, highest = (0.0, 1.0) if predictor.is_probability else (-math.inf, math.inf)
-    if predictor.task == MULTICLASS:
-        return lowest, highest
-    if position == 1:
-        return float(np.nextafter(predictor.threshold, np.inf)), highest
-    return lowest, predictor.threshold
-
-
-def _reachable(wanted: Range, name: str) -> Range:
-    low, high = max(wanted[0], 0.0), min(wanted[1], 1.0)
-    if low > high:
-        raise TargetError(
-            f"{name} runs from 0 to 1 and is never {_range_text(wanted)}. Give a range within 0 and 1; 70 % is 0.7."
-        )
+def end_texts(wanted: Range) -> tuple[str | None, str | None]:
+    """The ends of a range as text, None for an open one."""
+    low, high = (None if math.isinf(end) else f"{end:.12g}" for end in wanted)
     return low, high
-
-
-def _range_text(wanted: Range) -> str:
-    low, high = wanted
-    if math.isinf(high):
-        return f"at least {low:.12g}"
-    if math.isinf(low):
-        return f"at most {high:.12g}"
-    return f"from {low:.12g} to {high:.12g}"
 
 
 def _plain_outcome(outcome: Any) -> Any:
@@ -286,7 +151,7 @@ def _plain_outcome(outcome: Any) -> Any:
     except TypeError:
         raise TargetError(
             f"The outcome of a target is one class, got {outcome!r} of type {type(outcome).__name__}. Name one class; "
-            "for a range of scores say between=(low, high)."
+            "for one of several say any_of=[…], for a range of scores between=(low, high)."
         ) from None
     if isinstance(outcome, Target):
         raise TargetError("The outcome of a target is a class, got a Target. Pass it on its own.")
@@ -296,26 +161,63 @@ def _plain_outcome(outcome: Any) -> Any:
     return plain
 
 
+def _plain_classes(name: str, classes: Any) -> tuple[Any, ...] | None:
+    """Classes, each once; one alone may stand without a list."""
+    if classes is None:
+        return None
+    if isinstance(classes, set | frozenset):
+        classes = sorted(classes, key=repr)  # in an order that does not depend on the process
+    several = isinstance(classes, list | tuple | np.ndarray)
+    labels = tuple(dict.fromkeys(_plain_outcome(label) for label in (classes if several else [classes])))
+    if not labels or None in labels:
+        raise TargetError(
+            "{parameter} needs classes, got {got!r}. Name at least one of the model's.",
+            parameter=Setting(name),
+            got=classes,
+        )
+    return labels
+
+
+def _callable(function: Any) -> Callable[[Any], Any] | None:
+    if function is not None and not callable(function):
+        raise TargetError(
+            "{parameter} takes the row's own score and returns (low, high), got {got!r}. Pass a function.",
+            parameter=Setting("function"),
+            got=function,
+        )
+    return function
+
+
 def _number(name: str, value: Any) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not math.isfinite(value):
-        raise TargetError(
-            f"`{name}` needs a finite number, got {value!r}. For a range open to one side use above= or below= alone."
-        )
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not math.isfinite(as_float(value)):
+        raise _unusable_range(name, value, "a finite number")
     return float(value)
 
 
 def _pair(name: str, value: Any) -> Range | None:
     if value is None:
         return None
-    if not isinstance(value, tuple | list) or len(value) != 2 or None in value:
-        raise TargetError(
-            f"`{name}` needs (low, high), got {value!r}. For a range open to one side use above= or below= alone."
-        )
+    if not isinstance(value, tuple | list) or len(value) != 2 or any(end is None for end in value):
+        raise _unusable_range(name, value, "(low, high)")
     low, high = (_number(name, end) for end in value)
     assert low is not None
     assert high is not None
     if low > high:
-        raise TargetError(f"`{name}` is empty, as its low end {low:g} is above its high end {high:g}. Swap the two.")
+        raise TargetError(
+            "{parameter} is empty, as its low end {low:g} is above its high end {high:g}. Swap the two.",
+            parameter=Setting(name),
+            low=low,
+            high=high,
+        )
     return low, high
+
+
+def _unusable_range(name: str, value: Any, allowed: str) -> TargetError:
+    return TargetError(
+        "{parameter} needs {allowed}, got {got!r}. For a range open to one side use above= or below= alone.",
+        parameter=Setting(name),
+        got=value,
+        allowed=allowed,
+    )

@@ -1,10 +1,30 @@
-"""Relations between columns that every row of the data keeps and chance would break.
+"""Relations between columns that all rows of the data keep, or all but few, and chance would break.
 
-- `relation`: what a relation is: an order of two numbers, or a level that implies another.
-- `discovery`: which ones a table has.
+- `relation`: what every kind tells; `chance`: when one counts; `table`: where they are looked for.
+- `orders`, `linear`, `products` (both are a `formula`), `implications`, `functions`: the kinds, one file each, with how
+  they are found.
+- `discovery`: all of them, without those that follow from others; `listing`: `Relations`, what was found.
 """
 
 from countarfactuals.relations.discovery import discover
-from countarfactuals.relations.relation import Implication, Order, Relation
+from countarfactuals.relations.formula import Formula
+from countarfactuals.relations.functions import Function
+from countarfactuals.relations.implications import Implication
+from countarfactuals.relations.linear import Linear
+from countarfactuals.relations.listing import Relations
+from countarfactuals.relations.orders import Order
+from countarfactuals.relations.products import Product
+from countarfactuals.relations.relation import Naming, Relation
 
-__all__ = ["Implication", "Order", "Relation", "discover"]
+__all__ = [
+    "Formula",
+    "Function",
+    "Implication",
+    "Linear",
+    "Naming",
+    "Order",
+    "Product",
+    "Relation",
+    "Relations",
+    "discover",
+]

@@ -1,69 +1,88 @@
-"""Which relations a table has.
-
-1. An order a ≤ b of two numbers, or an implication "level of A → level of B", is a candidate where every row keeps it.
-2. It counts where independent columns with the same values would break it in at least 20 rows on average. Chance alone
-   then keeps it with a probability of about e⁻²⁰, far below one false find among millions of pairs.
-"""
+"""Which relations a table has: every kind is looked for in turn, and what others say already is left out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from countarfactuals.relations.relation import Implication, Order, Relation
+from countarfactuals.relations.formula import Formula, tightest
+from countarfactuals.relations.functions import find_functions
+from countarfactuals.relations.implications import find_implications
+from countarfactuals.relations.linear import Linear, find_linear
+from countarfactuals.relations.orders import Order, find_orders
+from countarfactuals.relations.products import find_products
+from countarfactuals.relations.relation import Relation
+from countarfactuals.relations.searched_table import Table
 from countarfactuals.schema import Schema
-
-_FEWEST_BREAKS = 20.0
 
 
 def discover(schema: Schema, matrix: np.ndarray) -> tuple[Relation, ...]:
-    """The orders and implications that every row of a matrix in the codes of the schema keeps."""
-    numbers = [j for j, column in enumerate(schema.columns) if column.is_number]
-    categories = [j for j, column in enumerate(schema.columns) if not column.is_number]
-    return (*_orders(matrix, numbers), *_implications(schema, matrix, categories))
+    """The relations that all or nearly all rows of a matrix in the codes of the schema keep, and chance would break."""
+    with threadpool_limits(1):  # matrices are small: threads would wait for each other
+        return _discover(Table.of(schema, matrix))
 
 
-def _orders(matrix: np.ndarray, numbers: list[int]) -> list[Relation]:
-    found: list[Relation] = []
-    columns = {j: np.ascontiguousarray(matrix[:, j]) for j in numbers}
-    ascending = {j: np.sort(column[~np.isnan(column)]) for j, column in columns.items()}
-    for a in numbers:
-        for b in numbers:
-            if a == b or (columns[a] > columns[b]).any():
-                continue
-            n = int((~np.isnan(columns[a]) & ~np.isnan(columns[b])).sum())
-            if n * _share_above(ascending[a], ascending[b]) >= _FEWEST_BREAKS:
-                found.append(Order(a, b, n))
-    return found
+def _discover(table: Table) -> tuple[Relation, ...]:
+    linear = find_linear(table)
+    multiples = {
+        formula.total: formula.parts[0] for formula in linear if isinstance(formula, Linear) and formula.is_multiple
+    }
+    formulas = _each_total_once([*linear, *find_products(table, multiples)])
+    functions = find_functions(table, [formula.columns for formula in formulas if formula.is_exact])
+    told = {(function.source, function.target) for function in functions}
+    told |= {(function.target, function.source) for function in functions if function.is_mutual}
+    implications = find_implications(table, told)
+    sums = _Sums(table, formulas)
+    orders = [order for order in find_orders(table) if not sums.tell(order)]
+    return (*formulas, *functions, *implications, *orders)
 
 
-def _share_above(first: np.ndarray, second: np.ndarray) -> float:
-    """How often a value of the first would exceed one of the second, were they independent."""
-    if len(first) == 0 or len(second) == 0:
-        return 0.0
-    return float(np.searchsorted(second, first, side="left").mean() / len(second))
+def _each_total_once(formulas: Sequence[Formula]) -> list[Formula]:
+    """The exact formulas, and the tightest loose one of each column that none of them tells."""
+    exact = [formula for formula in formulas if formula.is_exact]
+    stands_for = {formula.total: formula.parts[0] for formula in exact if len(formula.parts) == 1}
 
+    def columns(formula: Formula) -> frozenset[int]:
+        return frozenset(stands_for.get(j, j) for j in formula.columns)
 
-def _implications(schema: Schema, matrix: np.ndarray, categories: list[int]) -> list[Relation]:
-    found: list[Relation] = []
-    for a in categories:
-        for b in categories:
-            if a != b:
-                known = ~np.isnan(matrix[:, a]) & ~np.isnan(matrix[:, b])
-                size = (schema.columns[a].n_levels, schema.columns[b].n_levels)
-                found += _of_pair(a, b, matrix[known, a].astype(np.int64), matrix[known, b].astype(np.int64), size)
-    return found
-
-
-def _of_pair(a: int, b: int, first: np.ndarray, second: np.ndarray, size: tuple[int, int]) -> list[Relation]:
-    """The levels of a column that go with one level of the other."""
-    if len(first) == 0 or size[0] * size[1] > 10 * len(first):  # near-unique levels imply everything
-        return []
-    table = np.bincount(first * size[1] + second, minlength=size[0] * size[1]).reshape(size)
-    share = table.sum(axis=0) / table.sum()
-    rows, implied = table.sum(axis=1), table.argmax(axis=1)
-    is_only = (table > 0).sum(axis=1) == 1
-    expected = rows * (1.0 - share[implied])
+    totals, sets = {formula.total for formula in exact}, {columns(formula) for formula in exact}
     return [
-        Implication(a, level, b, int(implied[level]), int(rows[level]))
-        for level in np.flatnonzero(is_only & (expected >= _FEWEST_BREAKS)).tolist()
+        *exact,
+        *tightest([loose for loose in formulas if loose.total not in totals and columns(loose) not in sets]),
     ]
+
+
+class _Sums:
+    """Columns as sums of those that no exact sum tells: what an order comes down to."""
+
+    def __init__(self, table: Table, formulas: Sequence[Formula]) -> None:
+        self.table = table
+        p = len(table.cells)
+        self.weights, self.used = np.eye(p, p + 1), [{j} for j in range(p)]  # the last weight is the offset
+        exact = [
+            formula
+            for formula in formulas
+            if isinstance(formula, Linear) and formula.is_exact and formula.exceptions == 0
+        ]
+        for _ in exact:  # as often as one may stand in another
+            for formula in exact:
+                self._put_in(formula)
+
+    def _put_in(self, formula: Linear) -> None:
+        weights = np.zeros(self.weights.shape[1])
+        weights[-1] = formula.offset
+        for j, coefficient in zip(formula.parts, formula.coefficients, strict=True):
+            weights += coefficient * self.weights[j]
+        self.weights[formula.total] = weights
+        self.used[formula.total] = set(formula.columns).union(*(self.used[j] for j in formula.parts))
+
+    def tell(self, order: Order) -> bool:
+        """Whether the difference can not be negative within the ranges of the data, nor hidden by gaps."""
+        table, used = self.table, self.used[order.low] | self.used[order.high]
+        weights = self.weights[order.high] - self.weights[order.low]
+        ends = np.where(weights[:-1] > 0.0, table.low, table.high)
+        least = float(np.sum((weights[:-1] * ends)[weights[:-1] != 0.0]) + weights[-1])
+        both = table.present[order.low] & table.present[order.high]
+        return least >= -1e-9 and bool(table.present[sorted(used)][:, both].all())

@@ -39,9 +39,15 @@ for (const block of document.querySelectorAll("script[type='application/json'][d
     if (isLeast ? limit <= Number(slider.min) : limit >= Number(slider.max)) return true;
     return value !== null && (isLeast ? value >= limit : value <= limit);
   };
+  // in the language of the page, with the decimals of a step
+  const written = (slider) => {
+    const digits = (slider.step.split(".")[1] || "").length;
+    const format = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false };
+    return Number(slider.value).toLocaleString(document.documentElement.lang, format);
+  };
   const update = () => {
     for (const slider of sliders) {
-      const text = slider.value + slider.dataset.unit;
+      const text = written(slider) + slider.dataset.unit;
       controls.querySelector("output[for='" + slider.id + "']").textContent = text;
       slider.setAttribute("aria-valuetext", text);
     }
@@ -50,7 +56,7 @@ for (const block of document.querySelectorAll("script[type='application/json'][d
       row.hidden = !sliders.every((slider) => passes(slider, i));
       shown += row.hidden ? 0 : 1;
     });
-    status.textContent = "Shown: " + shown + " of " + rows.length + ".";
+    status.textContent = status.dataset.shown.replace("{shown}", shown).replace("{all}", rows.length);
   };
   for (const slider of sliders) slider.addEventListener("input", update);
   controls.querySelector("button").addEventListener("click", () => {

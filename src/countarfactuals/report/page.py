@@ -1,116 +1,215 @@
-"""The frame of a page, and the pieces that its sections are made of.
+"""Pages: templates with autoescape, filled with plain data.
 
-1. Style and script stand inside the page. A Content-Security-Policy names them by their hashes and forbids all else:
-   nothing is fetched, and a script that came in with the data would not run.
-2. Texts pass `text`, which escapes them; data for the script passes `data_block`, which escapes JSON for HTML.
-3. Tables lie in regions that scroll on their own, so the page itself never scrolls sideways.
+1. `templates/page.html.j2` frames every page. Style and script stand inside it. A Content-Security-Policy names them by
+   their hashes and forbids all else: nothing is fetched, and a script that came in with the data would not run.
+2. What a template prints is brought on one line and escaped, unless it is `Markup`: made by a template, or a sentence
+   that escapes the user's words itself.
+3. A table that can be sorted has `Head`s with keys, and `Filter`s, its sliders; both go to the script as JSON.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import json
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
-from countarfactuals.counterfactuals.wording import one_line
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
-_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+from countarfactuals.language import counted as counted_phrase
+from countarfactuals.language import spoken, tr
+from countarfactuals.language.spelling import count_text, one_line, share_text
+
+NAME = 60  # characters of a name or value that are shown
+_STEPS = 50  # about as many steps has a slider
 
 
-def text(value: Any, most: int | None = None) -> str:
-    """Anything as text inside HTML, also inside an attribute in double quotes.
+class Head(NamedTuple):
+    """The head of a column: its text, its class, and what rows are sorted by; NaN comes last."""
+
+    text: str
+    kind: str = ""
+    keys: Sequence[float | str] | None = None
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A slider: rows pass whose value is at least, or at most, what it says.
+
+    Parameters
+    ----------
+    name : in the page.
+    phrase : what it asks for, with a place for {limit}.
+    """
+
+    name: str
+    phrase: str
+    values: np.ndarray
+    low: float
+    high: float
+    step: float = 1.0
+    is_least: bool = False
+    unit: str = ""
+
+    @property
+    def way(self) -> str:
+        """For the script."""
+        return "least" if self.is_least else "most"
+
+    @property
+    def start(self) -> str:
+        """Where it lets all rows pass."""
+        return self.written(self.low if self.is_least else self.high)
+
+    @property
+    def shown(self) -> str:
+        """The same for readers."""
+        return f"{spoken().number(self.start)}{self.unit}"
+
+    def written(self, number: float) -> str:
+        """A number with the decimals of a step."""
+        return f"{number:.{max(0, -math.floor(math.log10(self.step)))}f}"
+
+
+def cost_filter(name: str, phrase: str, values: np.ndarray) -> Filter:
+    """For numbers of which small ones are better, from the smallest to the largest in round steps."""
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    step = 10.0 ** math.floor(math.log10((high - low) / _STEPS)) if high > low else 1.0
+    return Filter(name, phrase, values, math.floor(low / step) * step, math.ceil(high / step) * step, step)
+
+
+def script_data(heads: Sequence[Head], filters: Sequence[Filter]) -> dict[str, dict[str, list[float | str | None]]]:
+    """What the script sorts and filters by."""
+    return {
+        "sort": {str(j): _plain(head.keys) for j, head in enumerate(heads) if head.keys is not None},
+        "filter": {filter.name: _plain(filter.values) for filter in filters},
+    }
+
+
+def _plain(values: Sequence[float | str] | np.ndarray) -> list[float | str | None]:
+    """For JSON, which knows no NaN; what is infinite is sorted as the largest number."""
+    return [_number(value) if isinstance(value, float) else value for value in np.asarray(values).tolist()]
+
+
+def _number(value: float) -> float | None:
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else math.copysign(1.7e308, value)
+
+
+def asset(package: str, name: str) -> Markup:
+    """A style sheet or a script of a package, as it stands in a page."""
+    return Markup("\n" + files(package).joinpath(name).read_text(encoding="utf-8"))
+
+
+def _hash(content: str) -> Markup:
+    return Markup(f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'")
+
+
+def short(value: Any, most: int = NAME) -> str:
+    """A text on one line, its middle left out where it is too long."""
+    return one_line(value, most)
+
+
+def breakable(value: Any, most: int | None = None) -> Markup:
+    """A name that may be broken after each underscore, so that long ones do not widen a narrow page.
+
+    >>> breakable("monthly_<income>")
+    Markup('monthly_<wbr>&lt;income&gt;')
+    """
+    return text(value, most).replace("_", Markup("_<wbr>"))
+
+
+def text(value: Any, most: int | None = None) -> Markup:
+    """Anything as text inside HTML, escaped as sentences are.
 
     >>> text('<b> & "c"')
-    '&lt;b&gt; &amp; &quot;c&quot;'
+    Markup('&lt;b&gt; &amp; &quot;c&quot;')
     """
-    return escape(one_line(value, most))
+    return value if isinstance(value, Markup) else Markup(escape(one_line(value, most)))
 
 
-def breakable(value: Any, most: int | None = None) -> str:
-    """A name as text that may be broken after each underscore, so that long ones do not widen a narrow page.
-
-    >>> breakable("monthly_income")
-    'monthly_<wbr>income'
-    """
-    return text(value, most).replace("_", "_<wbr>")
-
-
-def data_block(table_id: str, data: Any) -> str:
-    """Data for the script, for the table of this id.
-
-    No `<` is left in it, so that neither `</script>` nor `<!--` can end or change the block.
-
-    >>> data_block("t", ["</script>"])
-    '<script type="application/json" data-for="t">["\\\\u003c/script\\\\u003e"]</script>'
-    """
-    written = json.dumps(data, allow_nan=False).translate(_UNSAFE)
-    return f'<script type="application/json" data-for="{escape(table_id)}">{written}</script>'
+def environment(package: str) -> Environment:
+    """What fills the templates of a package: all is escaped, and nothing is left undefined."""
+    made = Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        finalize=text,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.policies["json.dumps_kwargs"] = {"allow_nan": False}
+    made.filters |= {"breakable": breakable, "share": share_text, "short": short}
+    made.globals |= {"tr": tr, "counted": counted_phrase, "language": lambda: spoken().code, "hash": _hash}
+    return made
 
 
 @cache
-def _asset(name: str) -> str:
-    return files("countarfactuals.report").joinpath(name).read_text(encoding="utf-8")
+def _environment() -> Environment:
+    made = environment("countarfactuals.report")
+    made.globals |= {
+        "head": Head,
+        "script_data": script_data,
+        "style": asset("countarfactuals.report", "page.css"),
+        "script": asset("countarfactuals.report", "page.js"),
+    }
+    return made
 
 
-def _hash(content: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+def render(template: str, **data: Any) -> str:
+    """A whole page."""
+    return _environment().get_template(f"{template}.html.j2").render(data)
+
+
+def part(name: str, *values: Any) -> Markup:
+    """A piece of a page, by its name among the parts."""
+    made: Markup = getattr(_environment().get_template("parts.html.j2").module, name)(*values)
+    return made
+
+
+# For pages that are put together of HTML, which must be safe already
 
 
 def page(title: str, sections: Iterable[str]) -> str:
     """The whole document."""
-    style, script = f"\n{_asset('page.css')}", f"\n{_asset('page.js')}"
-    policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'; "
-        "form-action 'none'"
-    )
-    body = "\n".join(part for part in sections if part)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="referrer" content="no-referrer">\n'
-        f'<title>{text(title)}</title>\n<link rel="icon" href="data:,">\n<style>{style}</style>\n</head>\n'
-        f"<body>\n<main>\n<h1>{text(title)}</h1>\n{body}\n</main>\n<script>{script}</script>\n</body>\n</html>\n"
-    )
+    return render("page", title=title, sections=[Markup(one) for one in sections])
 
 
 def section(anchor: str, heading: str, *parts: str) -> str:
     """A section with its heading; nothing without content."""
-    body = "\n".join(part for part in parts if part)
-    if not body:
-        return ""
-    return f'<section aria-labelledby="{anchor}">\n<h2 id="{anchor}">{text(heading)}</h2>\n{body}\n</section>'
+    body = "\n".join(filter(None, parts))
+    return part("section", anchor, heading, Markup(body)) if body else ""
 
 
 def paragraph(html: str, kind: str = "") -> str:
-    """A paragraph of HTML that is safe already."""
-    return f"<p{_class(kind)}>{html}</p>"
+    """A paragraph."""
+    return part("paragraph", Markup(html), kind)
 
 
 def bullets(items: Iterable[str]) -> str:
-    """A list of HTML that is safe already; nothing without items."""
-    body = "".join(f"<li>{item}</li>" for item in items)
-    return f"<ul>{body}</ul>" if body else ""
+    """A list; nothing without items."""
+    return part("bullets", [Markup(item) for item in items])
 
 
-def region(label: str, table: str) -> str:
-    """A table in a region that scrolls sideways, also by keyboard."""
-    return f'<div class="scroll" role="region" aria-label="{text(label)}" tabindex="0">{table}</div>'
+def cell(html: str, kind: str = "") -> str:
+    """A cell of a table."""
+    return part("cell", Markup(html), kind)
 
 
 def plain_table(caption: str, heads: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]], kind: str = "") -> str:
     """A table in its region: heads as (text, class), rows as HTML, of which the first cell is the row's head."""
-    cells = "".join(
-        f'<th scope="col"{_class(one)}>{breakable(head)}</th>' if head else "<td></td>" for head, one in heads
-    )
     body = "".join(f'<tr><th scope="row">{first}</th>{"".join(rest)}</tr>' for first, *rest in rows)
-    table = f"<table{_class(kind)}><caption><span>{text(caption)}</span></caption><thead><tr>{cells}</tr></thead>"
-    return region(caption, f"{table}<tbody>{body}</tbody></table>")
+    return part("filled_table", caption, [Head(*head) for head in heads], kind, Markup(body))
 
 
 def facts(caption: str, heads: tuple[str, str], rows: Sequence[tuple[str, str]]) -> str:
@@ -119,37 +218,10 @@ def facts(caption: str, heads: tuple[str, str], rows: Sequence[tuple[str, str]])
     return plain_table(caption, [(head, "") for head in heads], cells, "facts") if cells else ""
 
 
-def bar(share: float) -> str:
-    """A share as a bar; the number stands beside it, so it is hidden from screen readers."""
-    return (
-        '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false">'
-        f'<rect class="all" width="100" height="8"/><rect class="part" width="{share * 100:.1f}" height="8"/></svg>'
-    )
-
-
-def cell(html: str, kind: str = "") -> str:
-    """A cell of a table."""
-    return f"<td{_class(kind)}>{html}</td>"
-
-
-def spoken(html: str) -> str:
-    """What is read aloud but not shown."""
-    return f'<span class="hidden">{html}</span>'
-
-
-def folded(summary: str, *parts: str) -> str:
-    """What is shown when its one line is clicked, both as HTML that is safe already."""
-    return f"<details><summary>{summary}</summary>{''.join(parts)}</details>"
-
-
-def _class(kind: str) -> str:
-    return f' class="{kind}"' if kind else ""
-
-
 def counted(count: int, forms: Sequence[str]) -> str:
     """A number with its noun.
 
     >>> counted(1, ("row", "rows")), counted(1200, ("row", "rows"))
     ('1 row', '1,200 rows')
     """
-    return f"{count:,} {forms[0] if count == 1 else forms[1]}"
+    return f"{count_text(count)} {forms[0] if count == 1 else forms[1]}"

@@ -12,76 +12,47 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
-from countarfactuals.counterfactuals.wording import joined, name_text, score_text, share_text
-from countarfactuals.report.page import counted, paragraph, section, text
-
-_FORMS = ("counterfactual", "counterfactuals")
+from countarfactuals.counterfactuals.recourse import Recourse
+from countarfactuals.language import counted, tr
+from countarfactuals.language.spelling import joined, name_text, score_text, share_text
+from countarfactuals.plausibility.judgement import measure_text
+from countarfactuals.report.page import short
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A picture that may be drawn.
+class Figure:
+    """A picture in the page.
 
     Parameters
     ----------
     caption : what it shows, one sentence.
     alt : what it says, in words.
-    draw : the plotting module → axes.
+    plot, subject : the function of `plotting` that draws it, and what of.
+    source, error : the picture itself, or why there is none.
     """
 
     caption: str
     alt: str
-    draw: Callable[[Any], Any]
+    plot: str
+    subject: tuple[Any, ...]
+    source: str = ""
+    error: str = ""
 
-
-def pictures_section(pictures: Sequence[Picture], left_out: str) -> str:
-    """The section with all pictures, or a sentence in their place; `left_out` tells what an explainer would add."""
-    if not pictures:
-        return ""
-    plotting = _plotting()
-    if plotting is None:
-        sentence = (
-            "Pictures are left out, as matplotlib is not installed. Install countarfactuals with its extra “plot”."
-        )
-        return section("pictures", "Pictures", paragraph(sentence, "quiet"))
-    body = "\n".join(_figure(plotting, picture) for picture in pictures)
-    return section(
-        "pictures",
-        "Pictures",
-        paragraph("In the pictures x is the row, and # stands before the number of a counterfactual.", "quiet"),
-        body,
-        paragraph(text(left_out), "quiet") if left_out else "",
-    )
-
-
-def _plotting() -> Any:
-    """The module that draws, None where matplotlib is not installed."""
-    try:
-        import_module("matplotlib")
-        return import_module("countarfactuals.plotting")
-    except ImportError:
-        return None
-
-
-def _figure(plotting: Any, picture: Picture) -> str:
-    caption = f"<figcaption>{text(picture.caption)}</figcaption>"
-    try:
-        drawn = _svg(picture.draw(plotting))
-    except Exception as error:
-        sentence = paragraph(text(f"This picture could not be drawn: {type(error).__name__}: {error}", 300), "note")
-        return f"<figure>{sentence}{caption}</figure>"
-    source = f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode()}"
-    image = f'<img src="{source}" alt="{text(picture.alt)}">'
-    # on a phone a picture keeps its size and scrolls, as its letters would be too small otherwise
-    frame = f'<div class="scroll picture" role="group" aria-label="{text(picture.caption)}" tabindex="0">{image}</div>'
-    return f"<figure>{frame}{caption}</figure>"
+    def drawn(self, plotting: Any) -> Figure:
+        """The same with its source, or its error."""
+        try:
+            svg = _svg(getattr(plotting, self.plot)(*self.subject))
+        except Exception as error:
+            said = tr("This picture could not be drawn: {error}", error=f"{type(error).__name__}: {error}")
+            return replace(self, error=short(said, 300))
+        return replace(self, source=f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}")
 
 
 def _svg(axes: Any) -> bytes:
@@ -96,90 +67,112 @@ def _svg(axes: Any) -> bytes:
     return written.getvalue()
 
 
-def result_pictures(result: Counterfactuals, explainer: Any) -> tuple[list[Picture], str]:
-    """The pictures of one result, and what is left out without an explainer."""
-    if not len(result):
-        return [], ""
-    pictures = [
-        Picture(
-            "Each point is a counterfactual: how typical it is, how far from the row, and how much it changes.",
-            _pareto_alt(result),
-            lambda plotting: plotting.plot_pareto(result),
-        ),
-        Picture(
-            "How often each feature changes.",
-            _frequency_alt([result]),
-            lambda plotting: plotting.plot_frequency(result),
-        ),
-        Picture(
-            "The row and its counterfactuals as lines through the features that change most often.",
-            f"Parallel coordinates of the row and {counted(len(result), _FORMS)}. {_frequency_alt([result])}",
-            lambda plotting: plotting.plot_parallel(result, explainer),
-        ),
-    ]
-    if "history" in result.provenance:
-        pictures.append(
-            Picture(
-                "How the search went on, generation by generation.",
-                "The hypervolume of the counterfactuals found, over the generations of the search.",
-                lambda plotting: plotting.plot_history(result),
-            )
-        )
-    if explainer is None:
-        return pictures, (
-            "Two more pictures, of the prediction over two features and of the place of each counterfactual among the "
-            "real rows, need the explainer, which was not given."
-        )
-    pictures[1:1] = [
-        Picture(
-            "Where each counterfactual stands among the real rows.",
-            f"Plausibility of the real rows, with the row at {share_text(result.x_typicality)} and "
-            f"{counted(len(result), _FORMS)} {_from_to(result.typicality, share_text)} typicality.",
-            lambda plotting: plotting.plot_density_strip(result, explainer),
-        ),
-        Picture(
-            "The prediction over the two features that change most often, all others as in the row, with real rows.",
-            f"The prediction over two features, with the row and {counted(len(result), _FORMS)} on it. "
-            f"{_frequency_alt([result])}",
-            lambda plotting: plotting.plot_surface(result, explainer),
-        ),
-    ]
-    return pictures, ""
+def pictures_of(
+    subject: Counterfactuals | CounterfactualsBatch, explainer: Any, groups: Sequence[Recourse] = ()
+) -> dict[str, Any] | None:
+    """All figures of a report, and what is left out without an explainer; no figures where nothing can draw them."""
+    is_batch = isinstance(subject, CounterfactualsBatch)
+    results = subject.results if isinstance(subject, CounterfactualsBatch) else (subject,)
+    if not any(map(len, results)) and not groups:
+        return None
+    try:
+        import_module("matplotlib")
+        plotting = import_module("countarfactuals.plotting")
+    except ImportError:
+        return {"figures": []}
+    figures = _of_batch(results, subject, groups) if is_batch else _of_result(results[0], explainer)
+    left_out = tr(
+        "Two more pictures, of the prediction over two features and of the place of each counterfactual among the real "
+        "rows, need the explainer, which was not given."
+    )
+    return {
+        "figures": [figure.drawn(plotting) for figure in figures],
+        "left_out": left_out if explainer is None and not is_batch else "",
+    }
 
 
-def batch_pictures(batch: CounterfactualsBatch) -> list[Picture]:
-    """The pictures of a batch."""
-    if not any(map(len, batch.results)):
-        return []
+def _of_batch(results: Sequence[Counterfactuals], batch: Any, groups: Sequence[Recourse]) -> list[Figure]:
+    caption = tr(
+        "How often and how far each feature changes in the counterfactuals of a row, on average over the rows."
+    )
+    often = (
+        [Figure(caption, _frequency_alt(results), "plot_change_importance", (batch,))] if any(map(len, results)) else []
+    )
+    return [*often, *map(_of_groups, groups)]
+
+
+def _of_groups(recourse: Recourse) -> Figure:
+    name = name_text(recourse.column.name, 60)
+    caption = tr("What recourse costs by {column}: each dot is a group, with its interval.", column=name)
+    alt = tr("Dots with intervals for each {column}. The table of groups has the numbers.", column=name)
+    return Figure(caption, alt, "plot_recourse", (recourse,))
+
+
+def _of_result(result: Counterfactuals, explainer: Any) -> list[Figure]:
+    often = _frequency_alt([result])
+    count = counted(len(result), "{n:,} counterfactual", "{n:,} counterfactuals")
+    strip = Figure(
+        tr("Where each counterfactual stands among the real rows."),
+        tr(
+            "The real rows by {measure}, with the row and {count} among them.",
+            measure=measure_text(result.measure),
+            count=count,
+        ),
+        "plot_density_strip",
+        (result, explainer),
+    )
+    surface = Figure(
+        tr("The prediction over the two features that change most often, all others as in the row, with real rows."),
+        tr("The prediction over two features, with the row and {count} on it. {often}", count=count, often=often),
+        "plot_surface",
+        (result, explainer),
+    )
+    course = Figure(
+        tr("How the search went on, generation by generation."),
+        tr("The hypervolume of the counterfactuals found, over the generations of the search."),
+        "plot_history",
+        (result,),
+    )
     return [
-        Picture(
-            "How often each feature changes in the counterfactuals of a row, on average over the rows.",
-            _frequency_alt(batch.results),
-            lambda plotting: plotting.plot_frequency(batch),
-        )
+        Figure(
+            tr("Each point is a counterfactual: how typical it is, how far from the row, and how much it changes."),
+            _pareto_alt(result, count),
+            "plot_pareto",
+            (result,),
+        ),
+        *([] if explainer is None else [strip, surface]),
+        Figure(tr("How often each feature changes."), often, "plot_frequency", (result,)),
+        Figure(
+            tr("The row and its counterfactuals as lines through the features that change most often."),
+            tr("Parallel coordinates of the row and {count}. {often}", count=count, often=often),
+            "plot_parallel",
+            (result, explainer),
+        ),
+        *([course] if "history" in result.provenance else []),
     ]
 
 
-def _pareto_alt(result: Counterfactuals) -> str:
-    distance = result.objectives.get("proximity")
-    parts = [f"typicality {_from_to(result.typicality, share_text)}"]
-    parts += [] if distance is None else [f"distance {_from_to(distance, score_text)}"]
-    parts.append(f"features changed {_from_to(result.changed.sum(axis=1), lambda n: f'{n:.0f}')}")
-    return f"{counted(len(result), _FORMS)}: {joined(parts)}. The table of all counterfactuals has the numbers."
+def _pareto_alt(result: Counterfactuals, count: str) -> str:
+    distance = result.objectives.get("distance")
+    parts = [
+        tr("typicality {span}", span=_span(result.typicality, share_text)),
+        *([] if distance is None else [tr("distance {span}", span=_span(distance, score_text))]),
+        tr("features changed {span}", span=_span(result.n_changed, "{:.0f}".format)),
+    ]
+    return tr("{count}: {spans}. The table of all counterfactuals has the numbers.", count=count, spans=joined(parts))
 
 
 def _frequency_alt(results: Sequence[Counterfactuals]) -> str:
-    names = next((result.schema.names for result in results), ())
+    names = results[0].schema.titles
     often = np.mean([result.changed.mean(axis=0) for result in results if len(result)], axis=0)
     top = [j for j in np.argsort(-often, kind="stable").tolist() if often[j] > 0][:5]
-    return (
-        f"Most often changed: {joined([f'{name_text(names[j], 40)} in {share_text(float(often[j]))}' for j in top])}."
-    )
+    shares = [tr("{name} in {share}", name=name_text(names[j], 40), share=share_text(float(often[j]))) for j in top]
+    return tr("Most often changed: {shares}.", shares=joined(shares))
 
 
-def _from_to(values: np.ndarray, written: Callable[[float], str]) -> str:
+def _span(values: np.ndarray, written: Callable[[float], str]) -> str:
     known = values[~np.isnan(values)]
     if not known.size:
-        return "not known"
+        return tr("not known")
     low, high = written(float(known.min())), written(float(known.max()))
-    return f"from {low} to {high}" if low != high else f"of {low}"
+    return tr("from {low} to {high}", low=low, high=high) if low != high else tr("of {low}", low=low)

@@ -3,8 +3,9 @@
 Coding of a cell in the float matrix:
 
 1. numbers are themselves,
-2. levels of booleans and categories are their position 0 … K-1 in `levels`,
-3. missing is NaN.
+2. dates and times are the days or seconds since 1970 (`clock`),
+3. levels of booleans and categories are their position 0 … K-1 in `levels`,
+4. missing is NaN.
 
 Precision of a real column is the smallest d for which every observed value x obeys
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from numbers import Integral, Real
@@ -29,6 +30,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DataError, DataTypeError, did_you_mean, listed
+from .clock import decode_time, encode_time
 from .dtypes import Dtype, integer_limits
 from .permitted import Permitted
 
@@ -62,6 +64,9 @@ class Column:
     values : of a number whose values nearly all repeat, those that occur, ascending.
     atoms : values of a number that have a probability of their own, ascending; all of `values` where these are few.
     low, high : hard edges of a number, which no value lies beyond.
+    clock : "day" or "second" for dates and times, which are numbers of these since 1970.
+    unused : codes of levels that the type declares and no row has.
+    label, level_labels : what readers call the column and its levels by code, where that is another name.
 
     >>> sex = Column("sex", Kind.CATEGORY, ("female", "male"))
     >>> sex.encode("male"), sex.decode(1.0), sex.n_levels
@@ -82,6 +87,15 @@ class Column:
     atoms: tuple[float, ...] = ()
     low: float = -math.inf
     high: float = math.inf
+    clock: str = ""
+    unused: tuple[int, ...] = ()
+    label: str | None = field(default=None, compare=False)
+    level_labels: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def title(self) -> Hashable:
+        """What readers call it."""
+        return self.name if self.label is None else self.label
 
     @property
     def is_number(self) -> bool:
@@ -145,9 +159,12 @@ class Column:
 
     def permits(self, cells: np.ndarray) -> np.ndarray:
         """Which cells of a number are permitted values, or missing; compared with the digits that its type holds."""
-        cells = np.asarray(cells, np.float64)
-        gap = np.abs(self.permitted.nearest(cells) - cells)
-        return ~(gap > 4 * np.finfo(self.stored_as).eps * np.abs(cells))
+        return self.permitted.holds(cells)
+
+    @cached_property
+    def is_used(self) -> np.ndarray:
+        """By level, whether a row of the data has it."""
+        return ~np.isin(np.arange(self.n_levels), self.unused)
 
     @cached_property
     def codes(self) -> dict[Any, int]:
@@ -158,6 +175,8 @@ class Column:
         """One cell as a float; missing (None, NaN, `pd.NA`, `pd.NaT`) as NaN."""
         if pd.api.types.is_scalar(value) and pd.isna(value):
             return math.nan
+        if self.clock:
+            return encode_time(value, self.clock, self.name)
         return self._encode_number(value) if self.is_number else self._encode_level(value)
 
     def _encode_number(self, value: Any) -> float:
@@ -191,12 +210,20 @@ class Column:
         """One cell of the matrix as a Python scalar; NaN as None."""
         if math.isnan(code):
             return None
+        if self.clock:
+            return decode_time(code, self.clock, "" if self.dtype is None else self.dtype.name)
         if self.kind is Kind.REAL:
             return float(code)
         if self.kind is Kind.INTEGER:
             return round(float(code))
-        self.check_codes(np.array([code]))
+        if not (0 <= code < self.n_levels and code == int(code)):
+            self.check_codes(np.array([code]))
         return self.levels[int(code)]
+
+    def title_of(self, code: float) -> Any:
+        """What readers call one cell of the matrix: as `decode`, with levels by their labels."""
+        level = self.decode(code)
+        return self.level_labels[int(code)] if self.level_labels and level is not None else level
 
     def check_codes(self, codes: np.ndarray) -> None:
         """Refuse values that are no level's code (NaN passes)."""
@@ -221,6 +248,10 @@ class Column:
             "atoms": list(self.atoms),
             "low": None if self.low == -math.inf else self.low,
             "high": None if self.high == math.inf else self.high,
+            **({"clock": self.clock} if self.clock else {}),
+            **({"unused": list(self.unused)} if self.unused else {}),
+            **({} if self.label is None else {"label": self.label}),
+            **({"level_labels": list(self.level_labels)} if self.level_labels else {}),
         }
 
     @classmethod
@@ -239,6 +270,10 @@ class Column:
             atoms=tuple(stored.get("atoms", ())),
             low=-math.inf if low is None else float(low),
             high=math.inf if high is None else float(high),
+            clock=stored.get("clock", ""),
+            unused=tuple(stored.get("unused", ())),
+            label=stored.get("label"),
+            level_labels=tuple(stored.get("level_labels", ())),
         )
 
 

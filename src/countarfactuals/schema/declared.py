@@ -20,8 +20,8 @@ import numpy as np
 
 from ..exceptions import DataError, did_you_mean, listed
 from .column import Column, Kind, decimals_of
-from .values import FEW, MOST_VALUES, Occurrence
-from .wording import described
+from .description import described
+from .occurrence import FEW, MOST_VALUES, Occurrence
 
 CONTINUOUS = "continuous"
 _KEYS = ("step", "origin", "low", "high", "repeated")

@@ -28,6 +28,8 @@ import pandas as pd
 ARROW = "arrow:"
 _STRING = re.compile(r"(str|string)\[(\w+)\]")
 _DICTIONARY = re.compile(r"dictionary<values=(.+), indices=(\w+), ordered=([01])>")
+_POLARS_TIME = re.compile(r"Datetime\(time_unit='(\w+)', time_zone=(?:None|'(.+)')\)")
+_ARROW_TIME = re.compile(r"timestamp\[(\w+), tz=(.+)\]")
 _INTEGER = re.compile(r"u?int\d+", re.IGNORECASE)
 
 
@@ -101,6 +103,8 @@ def polars_type(dtype: Dtype) -> Any:
 
     if dtype.name == "Enum":
         return pl.Enum(list(dtype.categories))
+    if time := _POLARS_TIME.fullmatch(dtype.name):
+        return pl.Datetime(time[1], time[2] or None)
     if dtype.parameters:
         name, namespace, physical = dtype.parameters
         return pl.Categorical(pl.Categories(name, namespace, getattr(pl, physical)))
@@ -114,6 +118,8 @@ def arrow_type(name: str) -> Any:
     if dictionary := _DICTIONARY.fullmatch(name):
         values, indices, ordered = dictionary.groups()
         return pa.dictionary(arrow_type(indices), arrow_type(values), ordered=ordered == "1")
+    if zoned := _ARROW_TIME.fullmatch(name):
+        return pa.timestamp(*zoned.groups())
     return pa.type_for_alias(name)
 
 

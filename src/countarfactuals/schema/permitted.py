@@ -12,11 +12,15 @@ decimal number gets. What a row has itself is not judged here: it may always sta
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 Limit = float | np.ndarray
+_FINEST = 10**15  # a grid of finer parts is beyond the digits of its numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +103,37 @@ class Permitted:
         inside = self.nearest(np.array([low if math.isfinite(low) else min(high, 0.0)]), low, high, math.nan)
         return not math.isnan(inside[0])
 
+    def holds(self, cells: np.ndarray) -> np.ndarray:
+        """Which cells are permitted, or missing; compared with the digits that the cells' type holds."""
+        cells = np.asarray(cells, np.float64)
+        gap = np.abs(self.nearest(cells) - cells)
+        return ~(gap > 4 * np.finfo(self.width).eps * np.abs(cells))
+
+    def has_other(self, value: float, low: float, high: float) -> bool:
+        """Whether a permitted value other than `value` lies within the limits."""
+        if len(self.values):
+            others = self.values[(self.values >= low) & (self.values <= high)]
+        else:
+            start = 0.0 if math.isnan(value) else value
+            step = self.step / self.scale
+            ends = [end for end in (low, high) if math.isfinite(end)]
+            others = self.nearest(np.array([start, start - step, start + step, *ends]), low, high, math.nan)
+        return bool((others[~np.isnan(others)] != value).any())
+
+    def joined(self, other: Permitted) -> Permitted | None:
+        """What both permit; None for nothing."""
+        if len(other.values) and not len(self.values):
+            return other.joined(self)
+        edges: dict[str, Any] = {"low": max(self.low, other.low), "high": min(self.high, other.high)}
+        if len(self.values):
+            values = self.values[other.holds(self.values)]
+            return replace(self, values=values, **edges) if len(values) else None
+        atoms = np.union1d(self.atoms[other.holds(self.atoms)], other.atoms[self.holds(other.atoms)])
+        grid = _joint_grid(self, other)
+        if grid is not None:
+            return replace(self, atoms=atoms, **grid, **edges)
+        return replace(self, values=atoms, atoms=atoms, **edges) if len(atoms) else None
+
     def uniform(self, n: int, low: float, high: float, rng: np.random.Generator, otherwise: float) -> np.ndarray:
         """n permitted values within finite limits, all alike; `otherwise` where there is none.
 
@@ -121,3 +156,42 @@ class Permitted:
             return rng.uniform(low, high, n) if low <= high else None
         first, last = int(self._first(low)), int(self._last(high))
         return self._point(rng.integers(first, last + 1, n).astype(np.float64)) if first <= last else None
+
+
+def _joint_grid(one: Permitted, other: Permitted) -> dict[str, Any] | None:
+    """Step, origin and scale of the points that two grids share; None where they share none."""
+    if one.step == 0.0 or other.step == 0.0:
+        finer = other if one.step == 0.0 else one
+        return {"step": finer.step, "origin": finer.origin, "scale": finer.scale}
+    parts = [Fraction(number) / Fraction(grid.scale) for grid in (one, other) for number in (grid.origin, grid.step)]
+    scale = math.lcm(*(part.denominator for part in parts))
+    if scale > _FINEST:
+        return None
+    first, step, second, step_2 = (int(part * scale) for part in parts)
+    shared = math.gcd(step, step_2)
+    if (second - first) % shared:
+        return None
+    places = (second - first) // shared * pow(step // shared, -1, step_2 // shared) % (step_2 // shared)
+    both = math.lcm(step, step_2)
+    return {"step": float(both), "origin": float((first + step * places) % both), "scale": float(scale)}
+
+
+def multiples(step: float, origin: float = 0.0, width: type[np.floating] = np.float64) -> Permitted:
+    """The numbers origin + m · step, for all whole m; decimals are those that a reader sees.
+
+    >>> multiples(0.05).nearest(np.array([0.33])), multiples(50, 9347).nearest(np.array([9400.0]))
+    (array([0.35]), array([9397.]))
+    """
+    exact = Fraction(repr(float(step))), Fraction(repr(float(origin)))
+    scale = math.lcm(*(part.denominator for part in exact))
+    if scale > _FINEST:
+        grid = float(step), float(origin), 1.0
+    else:
+        grid = float(exact[0] * scale), float(exact[1] * scale), float(scale)
+    return Permitted(np.empty(0), np.empty(0), -math.inf, math.inf, *grid, width=width)
+
+
+def listed_values(values: Sequence[float], width: type[np.floating] = np.float64) -> Permitted:
+    """Nothing but some numbers, of which there is at least one."""
+    points = np.unique(np.asarray(values, np.float64).astype(width).astype(np.float64))
+    return Permitted(points, np.empty(0), -math.inf, math.inf, 0.0, 0.0, 1.0, width=width)

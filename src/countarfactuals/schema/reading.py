@@ -12,7 +12,7 @@ Polars' and pyarrow's NaN is read as missing too: a matrix has one marker only.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DataError, DataTypeError, listed
+from .clock import DAY, clock_of, is_time
 from .column import LARGEST_INTEGER, Kind, integer_too_large, plain_scalar
 from .dtypes import Dtype, numpy_name, pandas_name
 
@@ -83,6 +84,7 @@ def _read_numpy(X: np.ndarray) -> Frame:
 
 def _read_pandas(X: pd.DataFrame) -> Frame:
     names = tuple(_plain_name(name) for name in X.columns)
+    _check_text(names)
     _check_unique(names)
     columns = [column for _, column in X.items()]  # far quicker than one at a time by position
 
@@ -112,6 +114,13 @@ def _as_narwhals(X: Any) -> Any:
         return nw.from_native(X)
     except TypeError:
         raise DataTypeError(f"Got {type(X).__module__}.{type(X).__qualname__}. {ACCEPTED}.") from None
+
+
+def _check_text(names: Iterable[Hashable]) -> None:
+    """Refuse names with halves of characters, which no file can hold."""
+    for name in names:
+        if any(0xD800 <= ord(sign) <= 0xDFFF for sign in str(name)):
+            raise DataError(f"The column name {name!r} has half of a character (a lone surrogate). Rename it.")
 
 
 def _wrap(series: Any) -> nw.Series[Any]:
@@ -148,6 +157,8 @@ def is_pandas_category(series: nw.Series[Any]) -> bool:
 def kind_of(series: nw.Series[Any], name: Hashable) -> Kind:
     """What the series measures."""
     native = series.to_native()
+    if is_time(series):
+        return Kind.INTEGER if clock_of(series) == DAY else Kind.REAL
     if _is_object(native):
         # missing cells must go first: NaT would hide that all others are integers
         return _OBJECT_KINDS.get(pd.api.types.infer_dtype(native.dropna(), skipna=True), Kind.CATEGORY)
@@ -163,8 +174,8 @@ def kind_of(series: nw.Series[Any], name: Hashable) -> Kind:
     if dtype == nw.String:
         return Kind.CATEGORY
     raise DataTypeError(
-        f"Column {name!r} has type {native_type(native)}, which can not be used; numbers, booleans, strings and "
-        "categories can. Convert it to numbers, e.g. a date to the days since a fixed date, or drop it."
+        f"Column {name!r} has type {native_type(native)}, which can not be used; numbers, booleans, strings, "
+        "categories, dates and times can. Convert it to one of these, e.g. a duration to its seconds, or drop it."
     )
 
 
@@ -213,8 +224,11 @@ def check_finite(values: np.ndarray, name: Hashable) -> np.ndarray:
     if infinite.any():
         row = int(np.argmax(infinite))
         raise DataError(
-            f"Column {name!r} is infinite in row {row} (counted from 0), got {values[row]}. "
-            "Replace infinite values by finite ones, or by missing ones."
+            "Column {column!r} is infinite in row {row} (counted from 0), got {got}. Replace infinite values by finite "
+            "ones, or by missing ones.",
+            column=name,
+            row=row,
+            got=values[row],
         )
     return values
 

@@ -16,9 +16,13 @@ import narwhals as nw
 import numpy as np
 
 from ..exceptions import DataError, DataTypeError, ParameterError, did_you_mean, listed
+from .clock import clock_of, is_time, passed_times
 from .column import Column, Kind, decimals_of, plain_scalar, sorted_levels
 from .declared import as_declared
+from .description import described
 from .dtypes import Dtype
+from .labels import Labels, relabelled
+from .occurrence import Occurrence, learned
 from .reading import (
     Frame,
     check_finite,
@@ -32,10 +36,10 @@ from .reading import (
     read,
     stored_as,
 )
-from .values import Occurrence, learned
-from .wording import described
+from .stored import check_columns
 from .writing import write
 
+_CLOCK_STEPS = (3600, 60)  # seconds; days are never multiples of these by chance
 MOST_LEVELS = 65_000
 
 Values = str | Mapping[Hashable, Any] | None
@@ -64,6 +68,15 @@ class Schema:
     def names(self) -> tuple[Hashable, ...]:
         """Names of the columns, in order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def titles(self) -> tuple[Hashable, ...]:
+        """What readers call the columns, in order."""
+        return tuple(column.title for column in self.columns)
+
+    def labelled(self, labels: Labels | None) -> Schema:
+        """The same with other names for readers, see `labels`; None and {} keep those there are."""
+        return replace(self, columns=tuple(relabelled(self.columns, labels))) if labels else self
 
     @cached_property
     def _positions(self) -> dict[Hashable, int]:
@@ -118,10 +131,11 @@ class Schema:
         """Positions of number columns of which not every number occurs."""
         return tuple(j for j, column in enumerate(self.columns) if column.is_restricted)
 
-    def encode(self, X: Any, *, subset: bool = False) -> np.ndarray:
+    def encode(self, X: Any, *, subset: bool = False, unseen: float | None = None) -> np.ndarray:
         """The matrix of a frame, shape (n, p); columns are found by name, in numpy arrays by position.
 
-        With `subset`, columns that `X` lacks are all NaN (`present` tells which it has).
+        With `subset`, columns that `X` lacks are all NaN (`present` tells which it has). Levels that are not known are
+        an error, or `unseen` stands for them.
         """
         frame = read(X)
         positions = self._find(frame, subset=subset)
@@ -129,9 +143,9 @@ class Schema:
         matrix[:, list(set(range(len(self.columns))).difference(positions))] = np.nan
         for source, j in enumerate(positions):
             column = self.columns[j]
-            plain = frame.plain(source) if column.is_number else None
+            plain = frame.plain(source) if column.is_number and not column.clock else None
             if plain is None:
-                matrix[:, j] = _encode_column(column, frame.column(source))
+                matrix[:, j] = _encode_column(column, frame.column(source), unseen)
             else:
                 matrix[:, j] = check_finite(plain, column.name)
         return matrix
@@ -203,8 +217,10 @@ class Schema:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Schema:
-        """The inverse of `to_dict`."""
-        return cls(tuple(Column.from_dict(column) for column in stored["columns"]), stored["backend"])
+        """The inverse of `to_dict`; ValueError for columns that can not be."""
+        columns = tuple(Column.from_dict(column) for column in stored["columns"])
+        check_columns(columns, stored["backend"])
+        return cls(columns, stored["backend"])
 
 
 def free_name(name: str, taken: Container[Hashable]) -> str:
@@ -251,32 +267,43 @@ def _infer_column(
         return _number_column(name, kind, series, dtype, values)
     if name in _declared(values):
         return as_declared(column, np.empty(0), Occurrence(), _declared(values)[name])
-    if np.isnan(_encode_column(column, series)).all():
+    codes = _encode_column(column, series)
+    if np.isnan(codes).all():
         raise _all_missing(name)
-    return column
+    if values is None:
+        return column
+    return replace(column, unused=tuple(np.flatnonzero(~np.isin(np.arange(column.n_levels), codes)).tolist()))
 
 
 def _number_column(name: Hashable, kind: Kind, series: nw.Series[Any], dtype: Dtype, values: Values) -> Column:
-    cells = numbers(series, name)
+    clock = clock_of(series) if is_time(series) else ""
+    cells = passed_times(series, clock, name) if clock else numbers(series, name)
     known = cells[~np.isnan(cells)]
     if not known.size:  # polars' and pyarrow's NaN is not null
         raise _all_missing(name)
-    decimals = 0 if kind is Kind.INTEGER else decimals_of(known, stored_as(series))
-    column = Column(name, kind, (), decimals, dtype)
+    decimals = 0 if kind is Kind.INTEGER else decimals_of(known, np.float64 if clock else stored_as(series))
+    column = Column(name, kind, (), decimals, dtype, clock=clock)
     if values is None:
         return column
-    occurrence = learned(known, decimals)
+    occurrence = _of_clock(learned(known, decimals), known) if clock else learned(known, decimals)
     if name in _declared(values):
         return as_declared(column, known, occurrence, _declared(values)[name])
     return replace(column, **occurrence._asdict())
 
 
+def _of_clock(occurrence: Occurrence, known: np.ndarray) -> Occurrence:
+    """What was learned of dates or times: 1970 is no edge of theirs, and times are told by the hour or minute."""
+    low, high = (-sign * np.inf if edge == 0.0 else edge for sign, edge in ((1, occurrence.low), (-1, occurrence.high)))
+    step = next((float(step) for step in _CLOCK_STEPS if occurrence.grid is None and not (known % step).any()), None)
+    return occurrence._replace(low=low, high=high, grid=occurrence.grid if step is None else (step, 0.0))
+
+
 def _ordered_column(name: Hashable, dtype: Dtype, order: Sequence[Any]) -> Column:
-    levels = _plain_levels(name, order)
+    levels = plain_levels(name, order)
     if len(set(levels)) < len(levels) or isinstance(order, str):
         raise DataError(f"The order of column {name!r} must list each level once, got {order!r}.")
     if declares_categories(dtype):
-        _plain_levels(name, dtype.categories)
+        plain_levels(name, dtype.categories)
         if unknown := [level for level in levels if level not in dtype.categories]:
             raise DataError(
                 f"The order of column {name!r} lists {listed(unknown)}, which its type {dtype.name} does not have. "
@@ -287,11 +314,12 @@ def _ordered_column(name: Hashable, dtype: Dtype, order: Sequence[Any]) -> Colum
 
 def _levels(name: Hashable, series: nw.Series[Any], dtype: Dtype) -> tuple[Any, ...]:
     if declares_categories(dtype):
-        return _plain_levels(name, dtype.categories)
-    return sorted_levels(_plain_levels(name, factorise(series, name)[1]))
+        return plain_levels(name, dtype.categories)
+    return sorted_levels(plain_levels(name, factorise(series, name)[1]))
 
 
-def _plain_levels(name: Hashable, values: Sequence[Any]) -> tuple[Any, ...]:
+def plain_levels(name: Hashable, values: Sequence[Any]) -> tuple[Any, ...]:
+    """Levels in the types that a schema keeps."""
     if len(values) > MOST_LEVELS:
         raise DataError(
             f"Column {name!r} has {len(values):,} levels, at most {MOST_LEVELS:,} are allowed. "
@@ -302,42 +330,50 @@ def _plain_levels(name: Hashable, values: Sequence[Any]) -> tuple[Any, ...]:
     except TypeError as error:
         raise DataTypeError(
             f"Column {name!r} has levels of type {error}; str, int, float and bool are allowed. "
-            "Convert it, e.g. `.astype(str)`, or a date to the days since a fixed date."
+            "Convert it, e.g. `.astype(str)`."
         ) from None
     if infinite := [level for level in levels if level in (np.inf, -np.inf)]:
         raise DataError(f"Column {name!r} has the infinite level {infinite[0]}. Replace it by a finite one.")
     return levels
 
 
-def _encode_column(column: Column, series: nw.Series[Any]) -> np.ndarray:
+def _encode_column(column: Column, series: nw.Series[Any], unseen: float | None = None) -> np.ndarray:
     if not column.is_number and is_pandas_category(series):
-        return _encode_levels(column, series)
+        return _encode_levels(column, series, unseen)
     if is_missing(series):
         return np.full(len(series), np.nan)
     kind = kind_of(series, column.name)  # refuses types that can not be used at all
     if not column.is_number:
-        return _encode_levels(column, series)
-    if kind not in (Kind.REAL, Kind.INTEGER):
+        return _encode_levels(column, series, unseen)
+    if column.clock and is_time(series):
+        return passed_times(series, column.clock, column.name)
+    if kind not in (Kind.REAL, Kind.INTEGER) or column.clock or is_time(series):
         raise DataTypeError(
-            f"Column {column.name!r} holds numbers ({column.kind}), got a column of kind {kind}. "
-            "Convert it to a type of numbers."
+            f"Column {column.name!r} holds {'dates or times' if column.clock else f'numbers ({column.kind})'}, got a "
+            f"column of {'dates or times' if is_time(series) else f'kind {kind}'}. Convert it."
         )
     return numbers(series, column.name)
 
 
-def _encode_levels(column: Column, series: nw.Series[Any]) -> np.ndarray:
+def _encode_levels(column: Column, series: nw.Series[Any], stand_in: float | None) -> np.ndarray:
     codes, values = factorise(series, column.name)
     # an unseen value gets -1; the NaN at the end is for missing cells, whose code -1 picks it. A declared
     # dictionary may hold null itself.
     known = [np.nan if value is None else column.codes.get(value, -1) for value in values]
     encoded = np.array([*known, np.nan])[codes]
     unseen = encoded == -1
-    if unseen.any():
+    if stand_in is not None:
+        encoded[unseen] = stand_in
+    elif unseen.any():
         row = int(np.argmax(unseen))
         value = values[codes[row]]
         raise DataError(
-            f"Column {column.name!r} has the unknown level {value!r} in row {row} (counted from 0). "
-            f"{column.known_levels(value)} Map it to a known level or set it missing."
+            "Column {column!r} has the unknown level {got!r} in row {row} (counted from 0). {allowed} Map it to a "
+            "known level or set it missing.",
+            column=column.name,
+            got=value,
+            row=row,
+            allowed=column.known_levels(value),
         )
     return encoded
 

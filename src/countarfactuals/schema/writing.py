@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DataError
+from .clock import in_zone, times
 from .column import LARGEST_INTEGER, Column, Kind
 from .dtypes import ARROW, Dtype, arrow_type, integer_name_for, pandas_category, pandas_type, polars_type
 
@@ -56,6 +57,10 @@ def _cells(column: Column, values: np.ndarray) -> np.ndarray:
         levels = np.empty(column.n_levels + 1, dtype=object)
         levels[:-1] = column.levels
         return levels[_codes(values)]  # code -1, missing, picks the None at the end
+    if column.clock:
+        cells = np.empty(len(values), dtype=object)
+        cells[:] = [column.decode(value) for value in values.tolist()]
+        return cells
     missing = np.isnan(values)
     numbers = np.where(missing, 0.0, _numbers(column, values))
     cells = (numbers.astype(np.int64) if column.kind is Kind.INTEGER else numbers).astype(object)
@@ -85,6 +90,8 @@ def _pandas_column(column: Column, values: np.ndarray) -> Any:
     if column.dtype is None and column.levels:
         return pd.Series(_cells(column, values)).infer_objects()
     dtype = _fitting_dtype(column, values)
+    if column.clock and not dtype.name.startswith(ARROW) and dtype.name != "object":
+        return in_zone(times(values, column.clock), dtype.name).astype(pandas_type(dtype.name))
     if dtype.name == "category":
         return pd.Categorical.from_codes(_recoded(column, values), dtype=pandas_category(dtype), validate=False)
     if dtype.name.startswith(ARROW):
@@ -124,10 +131,22 @@ def _polars_series(column: Column, values: np.ndarray) -> Any:
         native = None if column.dtype is None else polars_type(column.dtype)
         codes = pl.Series(np.ascontiguousarray(values)).fill_nan(None).cast(pl.UInt32)
         return pl.Series(column.name, column.levels, dtype=native).gather(codes)
+    if column.clock:
+        return _polars_times(column, values)
     default = Dtype("Int64" if column.kind is Kind.INTEGER else "Float64")
     dtype = _fitting_dtype(replace(column, dtype=column.dtype or default), values)
     numbers = np.ascontiguousarray(_numbers(column, values))
     return pl.Series(column.name, numbers).fill_nan(None).cast(polars_type(dtype))
+
+
+def _polars_times(column: Column, values: np.ndarray) -> Any:
+    import polars as pl
+
+    moments = pl.Series(column.name, times(values, column.clock).to_numpy())
+    native = pl.Datetime("us") if column.dtype is None else polars_type(column.dtype)
+    if (zone := getattr(native, "time_zone", None)) is not None:
+        moments = moments.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+    return moments.cast(native)
 
 
 def _write_pyarrow(columns: Sequence[Column], matrix: np.ndarray) -> Any:
@@ -141,6 +160,11 @@ def _arrow_array(column: Column, values: np.ndarray) -> Any:
     import pyarrow as pa
 
     missing = np.isnan(values)
+    if column.clock:
+        native = pa.timestamp("us") if column.dtype is None else arrow_type(column.dtype.name)
+        moments = times(values, column.clock).to_numpy().astype(np.int64)
+        through = pa.timestamp("us", tz=getattr(native, "tz", None))  # of which numbers are in universal time
+        return pa.array(moments, type=through, mask=missing).cast(native)
     if not column.levels:
         native = arrow_type(_fitting_dtype(column, values).name)
         filled = np.where(missing, 0.0, _numbers(column, values)).astype(native.to_pandas_dtype())
@@ -159,6 +183,9 @@ def _write_numpy(columns: Sequence[Column], matrix: np.ndarray) -> np.ndarray:
     array = np.empty(matrix.shape, dtype=native)
     for j, column in enumerate(columns):
         as_cells = column.levels or native == OBJECT
+        if column.clock and not as_cells:
+            array[:, j] = times(matrix[:, j], column.clock).to_numpy()
+            continue
         array[:, j] = _cells(column, matrix[:, j]) if as_cells else _numbers(column, matrix[:, j])
     return array
 
@@ -170,7 +197,7 @@ def _array_type(columns: Sequence[Column], matrix: np.ndarray) -> Any:
     if len(kinds) > 1:
         return OBJECT
     native = np.result_type(*natives)
-    if native.kind == "f" or native == OBJECT or not np.isnan(matrix).any():
+    if native.kind in "fM" or native == OBJECT or not np.isnan(matrix).any():
         return native
     return np.dtype(np.float64) if native.kind in "iu" else OBJECT
 

@@ -1,5 +1,7 @@
 """The generations of NSGA-II as MOC adapts it (Algorithm 1 of the paper).
 
+`evolve` is a coroutine: `evaluate` may yield questions to whoever runs it, and is sent the answers.
+
 1. Evaluate the initial rows; the best of them, by rank and crowding, are the population.
 2. Choose parents by binary tournaments and let `vary` make children of them. Rows that were evaluated before are no
    children: they would cost an evaluation and take the place of others.
@@ -14,18 +16,19 @@ need not be computed to stop; with many objectives that would take longer than t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from countarfactuals.objectives import canonical, dominated_by, hypervolume, nondominated
-from countarfactuals.search.ranking import Distances, crowding, front_ranks, survivors, tournament
+from countarfactuals.search.ranking import TO_GOAL, Distances, crowding, front_ranks, survivors, tournament
 
 _SURPLUS = 2  # children per place: many are known already, and one call of `vary` is quicker than two
 _TRIES_TO_FILL, _TRIES_IN_ALL = 2, 10  # calls of `vary` for a full generation, and for anything new at all
 
-Evaluate = Callable[[np.ndarray], np.ndarray]
+Evaluate = Callable[[np.ndarray], Generator[Any, Any, np.ndarray]]
 Vary = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
 
@@ -95,20 +98,21 @@ def evolve(
     reference: np.ndarray | None = None,
     exclude: np.ndarray | None = None,
     rng: np.random.Generator,
-) -> Evolution:
+) -> Generator[Any, Any, Evolution]:
     """Search for rows that no other dominates; all objectives are minimised.
 
     Parameters
     ----------
     initial : (n, p), the rows to start from; copies of a row count once.
-    evaluate : rows to objectives, (n, m), column 0 is the distance to validity. Objectives of the first rows only, or
-        of none, say that there is no budget for more, which ends the search. Called once per generation.
+    evaluate : a coroutine from rows to objectives, (n, m), of which `TO_GOAL` is the distance to validity. Objectives
+        of the first rows only, or of none, say that there is no budget for more, which ends the search. Called once per
+        generation.
     vary : parents and a generator to children. Two parents in a row are a pair; there is an even number of them.
     n_generations : most generations after the initial one.
     n_population : size of the population, and most children in a generation. From twice the number of objectives on,
         the population never loses the best value of an objective, unless to a penalty.
     feature_distance : distances of two sets of rows, see `crowding`.
-    penalty : rows whose column 0 is larger rank behind all others; None for no such rule.
+    penalty : rows that are farther from validity rank behind all others; None for no such rule.
     patience : how many generations the hypervolume may stand still; None for any number.
     reference : (m,), the point that bounds the hypervolume; all ones by default.
     exclude : (k, p), rows that are never to be evaluated, such as the row that is explained.
@@ -118,7 +122,7 @@ def evolve(
     if exclude is not None:
         _unknown(exclude, known)
     rows = _unknown(initial, known)
-    values = np.asarray(evaluate(rows), np.float64)
+    values = np.asarray((yield from evaluate(rows)), np.float64)
     evolution = _nothing_yet(rows.shape[1], values.shape[1], reference)
     n_idle = -1  # the initial generation does not count
     while len(values):
@@ -130,7 +134,7 @@ def evolve(
         rows = _children(evolution, vary, n_population, known, rng)
         if len(rows) == 0:
             break
-        values = np.asarray(evaluate(rows), np.float64)
+        values = np.asarray((yield from evaluate(rows)), np.float64)
     return evolution
 
 
@@ -159,7 +163,7 @@ def _extended(
     everyone = np.concatenate([evolution.population, np.arange(n_before, n_before + len(rows))])
     all_rows, objectives = np.concatenate([evolution.rows, rows]), np.concatenate([evolution.objectives, values])
     some_rows, some_values = all_rows[everyone], objectives[everyone]
-    ranks = front_ranks(some_values, None if penalty is None else some_values[:, 0] > penalty)
+    ranks = front_ranks(some_values, None if penalty is None else some_values[:, TO_GOAL] > penalty)
     best = survivors(ranks, crowding(some_values, some_rows, ranks, feature_distance), n_population)
     return Evolution(
         all_rows,
@@ -172,7 +176,7 @@ def _extended(
 
 def _children(evolution: Evolution, vary: Vary, n: int, known: set[bytes], rng: np.random.Generator) -> np.ndarray:
     """At most n rows that were not evaluated before; none if ten times as many children bring nothing new."""
-    parents, validity = evolution.rows[evolution.population], evolution.objectives[evolution.population, 0]
+    parents, validity = evolution.rows[evolution.population], evolution.objectives[evolution.population, TO_GOAL]
     rows = parents[:0]
     for n_tries in range(1, _TRIES_IN_ALL + 1):
         chosen = tournament(validity, _SURPLUS * n, rng)

@@ -158,10 +158,7 @@ def _allowed(new: np.ndarray, old: np.ndarray, low: np.ndarray, high: np.ndarray
 
 
 def level_mutation(
-    rows: np.ndarray,
-    levels: Sequence[np.ndarray | None],
-    probability: float | np.ndarray,
-    rng: np.random.Generator,
+    rows: np.ndarray, levels: Sequence[np.ndarray | None], probability: float | np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """The rows with some levels drawn anew, all allowed ones alike.
 

@@ -1,14 +1,14 @@
 """Who is better than whom: fronts, crowding, survival and the choice of parents. Objectives are minimised.
 
 1. A row's rank is its front: 0 for rows that no other dominates, 1 for those that none dominates without them, …
-   Rows under a penalty come behind all fronts, those nearest to the target (column 0) first.
+   Rows under a penalty come behind all fronts, those nearest to the target (`TO_GOAL`) first.
 2. Crowding tells rows of one front apart: how far a row is from its neighbours, in objectives and in features. Both
    parts are divided by the front's largest and added. Larger is more diverse, and more diverse is better.
    - Objectives: Σ_m (f_m(next) − f_m(previous)) / (max f_m − min f_m), neighbours in the order of f_m; a row at either
      end of an objective is infinitely far, so that the best values found are not lost.
    - Features: mean distance to the two nearest rows of the front.
 3. The n best by rank, then by crowding, survive.
-4. A parent is the better of two rows drawn at random, by validity (column 0), then rank, then crowding.
+4. A parent is the better of two rows drawn at random, by validity (`TO_GOAL`), then rank, then crowding.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import numpy as np
 
 from countarfactuals.objectives import pareto_layers
 
+TO_GOAL = 0  # the column of the distance to validity; what the others are is for the caller to say
 _NEIGHBOURS = 2  # as many as a row has along one objective
 
 Distances = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def front_ranks(objectives: np.ndarray, penalty: np.ndarray | None = None) -> np.ndarray:
-    """The rank of each row, (n,), 0 is best; rows whose `penalty` is true rank behind all others, by column 0.
+    """The rank of each row, (n,), 0 is best; rows whose `penalty` is true rank behind all others, by `TO_GOAL`.
 
     >>> front_ranks(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]))
     array([0, 0, 1])
@@ -37,7 +38,7 @@ def front_ranks(objectives: np.ndarray, penalty: np.ndarray | None = None) -> np
     ranks = np.empty(len(objectives), np.int64)
     ranks[~penalty] = pareto_layers(objectives[~penalty])
     n_fronts = ranks[~penalty].max(initial=-1) + 1
-    ranks[penalty] = n_fronts + np.unique(objectives[penalty, 0], return_inverse=True)[1]
+    ranks[penalty] = n_fronts + np.unique(objectives[penalty, TO_GOAL], return_inverse=True)[1]
     return ranks
 
 

@@ -14,21 +14,37 @@ sets.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.datasets.paper import PAPER_SETS
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
-from countarfactuals.explainers import Explainer, make_explainer
+from countarfactuals.explainers import Explainer, ForestMutation, make_explainer, methods
 from countarfactuals.explainers.proposals import most_changed
 from countarfactuals.parameters import check_choice, check_int
+from countarfactuals.study.sets import SETS, load_plugin
 
-METHODS = ("arf", "mocarf", "moc", "mocctree", "nice", "whatif")
+OURS, OTHERS = ("arf", "mocarf"), ("moc", "mocctree", "nice")
+SEARCHING = ("arf", "mocarf", "moc", "mocctree")  # within the budget of evaluations; ARF may stop before it is spent
 PRESETS = ("paper", "default")
-CUT = 0.5  # of the black boxes' scores
 POPULATION = 20
-_NAMES = {"arf": "ARF", "mocarf": "MOCARF", "moc": "MOC", "mocctree": "MOCCTREE", "nice": "NICE", "whatif": "WhatIf"}
+
+
+def known_methods() -> tuple[str, ...]:
+    """Every method that a study can compare: those of the explainers' registry."""
+    return tuple(methods())
+
+
+def dearest_first(names: Iterable[str]) -> list[str]:
+    """Methods in the order in which their jobs begin."""
+    return sorted(names, key=lambda name: -methods()[name].dearness)
+
+
+def own_fits() -> dict[str, str]:
+    """What methods learn from the data beside the forest that all share."""
+    return {name: method.own_fit for name, method in methods().items() if method.own_fit}
 
 
 def method_name(method: str) -> str:
@@ -37,7 +53,20 @@ def method_name(method: str) -> str:
     >>> method_name("mocctree"), method_name("whatif")
     ('MOCCTREE', 'WhatIf')
     """
-    return _NAMES.get(method, method)
+    return methods()[method].label if method in methods() else method
+
+
+def compared() -> tuple[str, ...]:
+    """The methods that a study compares unless told otherwise."""
+    return tuple(name for name, method in methods().items() if method.is_compared)
+
+
+METHODS = compared()
+
+
+def method_colour(method: str) -> str:
+    """The colour of a method, the same in every picture."""
+    return methods()[method].colour
 
 
 @dataclass(frozen=True)
@@ -49,9 +78,9 @@ class Design:
     data : str or None
         Folder with data sets in the published layout. None generates new ones.
     methods : tuple of str
-        Names of methods, see `METHODS`.
+        Names of methods, see `known_methods`.
     sets : tuple of str
-        Names of data sets.
+        Names of data sets, see `sets.SETS`.
     preset : "paper" or "default"
         Settings of the methods.
     n_instances : int
@@ -64,10 +93,12 @@ class Design:
         Rows of a generated data set.
     n_estimators : int or None
         Trees of the forest; None for those of the preset.
+    plugins : tuple of str
+        Paths of Python files that register further data sets or methods; each process of the study loads them.
     """
 
     data: str | None = None
-    methods: tuple[str, ...] = METHODS
+    methods: tuple[str, ...] = field(default_factory=compared)
     sets: tuple[str, ...] = PAPER_SETS
     preset: str = "paper"
     n_instances: int = 10
@@ -75,11 +106,18 @@ class Design:
     seed: int = 1
     n_rows: int = 5000
     n_estimators: int | None = None
+    plugins: tuple[str, ...] = ()
+
+    def load_plugins(self) -> None:
+        """Load what registers further data sets or methods."""
+        for path in self.plugins:
+            load_plugin(path)
 
     def check(self) -> None:
-        """Refuse what can not be run."""
-        _check_names("method", self.methods, METHODS)
-        _check_names("data set", self.sets, PAPER_SETS)
+        """Load the plug-ins and refuse what can not be run."""
+        self.load_plugins()
+        _check_names("method", self.methods, known_methods())
+        _check_names("data set", self.sets, tuple(SETS))
         check_choice("preset", self.preset, PRESETS)
         check_int("instances", self.n_instances, 1)
         check_int("evaluations", self.max_evaluations, 2)
@@ -113,7 +151,7 @@ class Design:
             common |= {"population_size": POPULATION, "max_changed": most_changed(n_features)}
             common |= {"n_generations": self.max_evaluations}  # more than there can be: the budget ends them
             if method == "mocarf" and self.preset == "paper":
-                common |= {"n_draws": 1}
+                common |= {"mutation": ForestMutation(n_draws=1)}
         elif method == "nice":
             common |= {"reward": "plausibility"}
         elif method == "arf" and self.preset == "paper":
@@ -121,11 +159,11 @@ class Design:
         return make_explainer(method, model, **common)
 
 
-def _check_names(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
+def _check_names(what: str, names: tuple[str, ...], allowed: tuple[str, ...]) -> None:
     if not names:
-        raise ParameterError(f"No {what} was named. Known: {listed(known)}.")
+        raise ParameterError(f"No {what} was named. Known: {listed(allowed)}.")
     for name in names:
-        if name not in known:
-            raise ParameterError(f"There is no {what} {name!r}. Known: {listed(known)}.{did_you_mean(name, known)}")
+        if name not in allowed:
+            raise ParameterError(f"There is no {what} {name!r}. Known: {listed(allowed)}.{did_you_mean(name, allowed)}")
     if len(set(names)) < len(names):
         raise ParameterError(f"Each {what} is to be named once, got {listed(names)}.")

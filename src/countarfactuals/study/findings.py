@@ -1,4 +1,4 @@
-"""Findings, held against the tables of a study: each holds, is level or does not hold, with numbers.
+"""Findings, held against the tables of a study: each holds, is level or does not hold, by numbers.
 
 | finding | compared, by medians over rows or instances | required |
 |---|---|---|
@@ -15,59 +15,39 @@
 1. What the paper's text says of all data sets together ("on average") is judged by means over data sets of the medians
    in `summary`. What it says of a data set by name is judged there. All else that is required is required by this
    study, and the rest is reported; the paper does not claim it.
-2. A finding about several methods holds where the weakest of ours is ahead of the strongest of the others. Within the
-   tolerances of `verdicts` they are level.
+2. A verdict compares two numbers, the *decisive* pair: the weakest of ours and the strongest of the others. Where they
+   differ by no more than a tolerance they are *level*, and no winner is named.
 3. Seconds count what a method fits on its own (MOCCTREE's trees, NICE's autoencoder) but not the forest, as published.
 4. Log densities are medians over all non-dominated rows, as in the paper, which weighs instances by their number of
    rows. Where the median of the instances' medians leads to another verdict, the finding says so.
+5. RQ2 is a one-sided Wilcoxon signed rank test, by scipy, of the two Spearman correlations of each explanation. Pairs
+   with an undefined correlation or without a difference are dropped, ties share their ranks, and the p-value comes from
+   the normal approximation with continuity correction. It takes pairs as independent. Those of the paper are not: the
+   methods share each instance, and all pairs of a data set share what was fitted to it. So the report also tests the
+   pairs of pooled candidates, of which each instance has one.
+
+Words for all of it are made by `telling`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+from scipy.stats import wilcoxon
 
-from countarfactuals.study.aggregate import BY_INSTANCE
-from countarfactuals.study.design import method_name
-from countarfactuals.study.hypotheses import Comparison, compare
-from countarfactuals.study.verdicts import (
-    CORRELATION,
-    FAILS,
-    HOLDS,
-    HYPERVOLUME,
-    LEVEL,
-    LOG_DENSITY,
-    NUMBER,
-    SECONDS,
-    Scale,
-    form_for,
-    told,
-    verdict,
-)
+from countarfactuals.study.design import OTHERS, OURS, SEARCHING
+from countarfactuals.study.tables import BY_INSTANCE, OWN_FIT, SECONDS, SIDES
 
-OURS, OTHERS = ("arf", "mocarf"), ("moc", "mocctree", "nice")
-SEARCHING = ("arf", "mocarf", "moc", "mocctree")  # within the budget of evaluations; ARF may stop before it is spent
+HOLDS, LEVEL, FAILS = "holds", "level", "does not hold"
 LARGEST_P = 0.001
 ALL = "all"
 PAPER, STUDY, NOBODY = "paper", "study", ""
-CLAIMS = {
-    "plausibility": "On average over data sets, ARF and MOCARF are more plausible than MOC, MOCCTREE and NICE.",
-    "plausibility_by_set": "ARF and MOCARF are more plausible than MOC and NICE.",
-    "hypervolume": "ARF and MOCARF have a higher hypervolume than MOC, MOCCTREE and NICE.",
-    "number": "ARF and MOCARF give larger non-dominated sets than MOC, MOCCTREE and NICE.",
-    "arf_fastest": "ARF is the fastest of the methods with a budget of evaluations that search (ARF, MOCARF, MOC, "
-    "MOCCTREE).",
-    "mocarf_faster": "MOCARF is faster than MOCCTREE with more than two features, counting MOCCTREE's trees but not "
-    "the forest, as published.",
-    "rq2": "The learned measure of plausibility follows the true density more closely than Gower's (RQ2).",
-    "rq2_pooled": "The learned measure follows it more closely on each data set, over the candidates of all methods "
-    "together.",
-    "ahead": "The best of ARF and MOCARF has a plausible hypervolume above every published method.",
-}
+LEARNED, GOWER = "learned", "Gower"  # the measures of plausibility
 REQUIRED: dict[str, tuple[str, tuple[str, ...] | None]] = {  # by whom, and on which data sets; None for each
     "plausibility": (PAPER, (ALL,)),
     "plausibility_by_set": (STUDY, ("cassini", "two_sines", "bn_5")),
@@ -77,7 +57,128 @@ REQUIRED: dict[str, tuple[str, tuple[str, ...] | None]] = {  # by whom, and on w
     "mocarf_faster": (PAPER, None),
     "rq2": (PAPER, (ALL,)),
 }
-_SECONDS = "seconds_with_own_fit"
+
+
+# Verdicts
+
+
+class Scale(NamedTuple):
+    """How numbers of a kind are compared and told.
+
+    `relative`, `absolute` : differences up to this share of the larger number, or up to this much, are no difference.
+    `is_less_better` : true of seconds.
+    `decimals`, `significant` : fewest digits that are told; one of them is None.
+    `unit` : what stands after a number.
+    """
+
+    relative: float = 0.0
+    absolute: float = 0.0
+    is_less_better: bool = False
+    decimals: int | None = None
+    significant: int | None = None
+    unit: str = ""
+
+
+# 0.01 of a log density is 1 % of a density, which is no more than the tolerance of hypervolumes
+LOG_DENSITY = Scale(absolute=0.01, decimals=2)
+# another seed moves the median plausible hypervolume of ARF by about 1 % on two features, and more on many
+HYPERVOLUME = Scale(relative=0.01, significant=3)
+# sets of 13 and 14 rows are not to be ranked by half a row, which is a median's step
+NUMBER = Scale(relative=0.01, absolute=1.0, significant=4)
+# medians of fractions of a second vary by some 20 % from run to run, by whatever else a machine does
+TIME = Scale(relative=0.2, is_less_better=True, significant=3, unit=" s")
+# correlations are told with two decimals
+CORRELATION = Scale(absolute=0.01, decimals=2)
+
+
+def verdict(ours: float, others: float, scale: Scale) -> str:
+    """Whether ours is ahead of the others' number.
+
+    >>> verdict(10.70, 10.65, HYPERVOLUME), verdict(0.9, 2.0, TIME), verdict(-4.0, -3.0, LOG_DENSITY)
+    ('level', 'holds', 'does not hold')
+    """
+    if math.isnan(ours) or math.isnan(others):
+        return FAILS
+    if is_level(ours, others, scale):
+        return LEVEL
+    return HOLDS if (ours < others) == scale.is_less_better else FAILS
+
+
+def is_level(number: float, other: float, scale: Scale) -> bool:
+    """Whether two numbers differ by no more than the tolerance."""
+    if number == other:
+        return True
+    if math.isinf(number) or math.isinf(other):
+        return False
+    return abs(number - other) <= max(scale.absolute, scale.relative * max(abs(number), abs(other)))
+
+
+class Comparison(NamedTuple):
+    """What the test of RQ2 says.
+
+    `median_first`, `median_second` : medians of each side, over the pairs that were compared.
+    `n_pairs`, `n_dropped` : pairs that were compared, and those with an undefined value.
+    `statistic`, `p_value` : the sum of the positive ranks, and how likely it or more is without an effect.
+    """
+
+    median_first: float
+    median_second: float
+    n_pairs: int
+    n_dropped: int
+    statistic: float
+    p_value: float
+
+
+def compare(first: Any, second: Any) -> Comparison:
+    """Test whether the first of each pair is the higher one.
+
+    >>> compare([0.9, 0.8, 0.7, 0.6], [0.5, 0.6, 0.4, float("nan")])._replace(p_value=0)
+    Comparison(median_first=0.8, median_second=0.5, n_pairs=3, n_dropped=1, statistic=6.0, p_value=0)
+    """
+    pairs = np.column_stack([np.asarray(first, np.float64), np.asarray(second, np.float64)])
+    defined = pairs[~np.isnan(pairs).any(axis=1)]
+    median_first, median_second = np.median(defined, axis=0).tolist() if len(defined) else (math.nan, math.nan)
+    statistic, p_value = 0.0, 1.0
+    if (defined[:, 0] != defined[:, 1]).any():
+        test = wilcoxon(*defined.T, zero_method="wilcox", correction=True, alternative="greater", method="approx")
+        statistic, p_value = float(test.statistic), float(test.pvalue)
+    n_dropped = len(pairs) - len(defined)
+    return Comparison(median_first, median_second, len(defined), n_dropped, statistic, p_value)
+
+
+def rq2(instances: pd.DataFrame) -> Comparison:
+    """The test of RQ2 on a table of instances."""
+    return compare(*(instances[side] for side in SIDES))
+
+
+# Findings
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A verdict and the numbers that lead to it.
+
+    Parameters
+    ----------
+    verdict : "holds", "level" or "does not hold".
+    numbers : by method, or by measure of plausibility.
+    decisive : the two that were compared.
+    scale : how they are compared and told.
+    n_sets, n_compared : data sets that are there, and those on which every method has a number.
+    beside : numbers that were not compared: NICE's seconds, or the best published hypervolume.
+    otherwise : the same with each instance counted alike, or without what methods fit on their own.
+    test : of RQ2.
+    """
+
+    verdict: str
+    numbers: Mapping[str, float]
+    decisive: tuple[float, float]
+    scale: Scale
+    n_sets: int = 1
+    n_compared: int = 1
+    beside: tuple[str, float] | None = None
+    otherwise: Evidence | None = None
+    test: Comparison | None = None
 
 
 @dataclass(frozen=True)
@@ -89,25 +190,20 @@ class Finding:
     key : see the table above.
     dataset : its name, or "all".
     required_by : "paper" if the paper's text claims it, "study" if this study asks for it, "" if it is only reported.
-    verdict : "holds", "level" or "does not hold".
-    numbers : the numbers that tell.
-    verdict_by_instance : the verdict by medians of the instances' medians; "" but for plausibility.
-    published_verdict, published_numbers : the same by the published results; "" without them.
+    evidence : the verdict with its numbers.
+    published : the same by the published results, where they allow it.
     """
 
     key: str
     dataset: str
     required_by: str
-    verdict: str
-    numbers: str
-    verdict_by_instance: str = ""
-    published_verdict: str = ""
-    published_numbers: str = ""
+    evidence: Evidence
+    published: Evidence | None = None
 
     @property
-    def claim(self) -> str:
-        """The finding in a sentence."""
-        return CLAIMS[self.key]
+    def verdict(self) -> str:
+        """Whether it holds."""
+        return self.evidence.verdict
 
     @property
     def required(self) -> bool:
@@ -115,24 +211,18 @@ class Finding:
         return self.required_by != NOBODY
 
     @property
+    def verdict_by_instance(self) -> str:
+        """The verdict by medians of the instances' medians; "" but for plausibility."""
+        other = self.evidence.otherwise
+        return other.verdict if other is not None and self.key.startswith("plausibility") else ""
+
+    @property
     def depends_on_weights(self) -> bool:
         """Whether another verdict would be given if each instance counted alike."""
         return self.verdict_by_instance not in ("", self.verdict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As a line of a table."""
-        return {"claim": self.claim, **asdict(self)}
 
-
-class Judged(NamedTuple):
-    """A verdict with the numbers that tell."""
-
-    verdict: str
-    numbers: str
-    by_instance: str = ""
-
-
-Judge = Callable[[pd.DataFrame], Judged | None]  # of lines of `summary`; None if methods are absent
+Judge = Callable[[pd.DataFrame], Evidence | None]  # of lines of a table; None if methods or numbers are absent
 
 
 def check_findings(
@@ -142,54 +232,45 @@ def check_findings(
     n_features: Mapping[str, int],
     published: pd.DataFrame | None = None,
     published_instances: pd.DataFrame | None = None,
-) -> list[Finding]:
+) -> tuple[Finding, ...]:
     """All findings that the methods of a study allow to check.
 
     Parameters
     ----------
-    summary, instances, pooled : see `aggregate`.
+    summary, instances, pooled : see `tables`.
     n_features : of each data set.
     published, published_instances : `summary` and `instances` of the published results.
     """
-    wide = summary[summary["dataset"].map(n_features) > 2]
-    hypervolume, number = _better("hypervolume", HYPERVOLUME), _better("n_nondominated", NUMBER)
-    return [
-        *_over_all("plausibility", summary, published, _more_plausible(OTHERS)),
-        *_per_set("plausibility_by_set", summary, published, _more_plausible(("moc", "nice"))),
-        *_per_set("hypervolume", summary, published, hypervolume),
-        *_over_all("number", summary, published, number),
-        *_per_set("number", summary, published, number),
-        *_over_all("arf_fastest", summary, published, _fastest),
-        *_per_set("arf_fastest", summary, published, _fastest),
-        *_per_set("mocarf_faster", wide, published, _mocarf_faster),
-        *_rq2(instances, published_instances),
-        *_rq2_pooled(pooled),
-        *_ahead(summary, published),
+    sets = list(summary["dataset"].unique())
+    checks: list[tuple[str, Judge, list[str]]] = [
+        ("plausibility", _more_plausible(OTHERS), [ALL]),
+        ("plausibility_by_set", _more_plausible(("moc", "nice")), sets),
+        ("hypervolume", _better("hypervolume", HYPERVOLUME), sets),
+        ("number", _better("n_nondominated", NUMBER), [ALL, *sets]),
+        ("arf_fastest", _fastest, [ALL, *sets]),
+        ("mocarf_faster", _mocarf_faster, [name for name in sets if n_features[name] > 2]),
     ]
+    found = [finding for check in checks for finding in _judged(*check, summary, published)]
+    found += _judged("rq2", _correlated, [ALL], instances, published_instances)
+    found += _judged("rq2_pooled", _correlated_pooled, list(pooled["dataset"].unique()), pooled, None)
+    if published is not None:
+        found += _judged("ahead", _ahead_of(published), sets, summary, None)
+    return tuple(found)
 
 
-def count(verdicts: Sequence[str]) -> str:
-    """How many verdicts there are of each kind, in words.
-
-    >>> count(["holds", "holds", "level"])
-    '2 hold, 1 is level and 0 do not hold'
-    """
-    n = {kind: list(verdicts).count(kind) for kind in (HOLDS, LEVEL, FAILS)}
-    hold, level = "holds" if n[HOLDS] == 1 else "hold", "is" if n[LEVEL] == 1 else "are"
-    fail = "does" if n[FAILS] == 1 else "do"
-    return f"{n[HOLDS]} {hold}, {n[LEVEL]} {level} level and {n[FAILS]} {fail} not hold"
+def _judged(
+    key: str, judge: Judge, places: Sequence[str], table: pd.DataFrame, published: pd.DataFrame | None
+) -> Iterator[Finding]:
+    by, where = REQUIRED.get(key, (NOBODY, ()))
+    for place in places:
+        if (evidence := judge(at(table, place))) is not None:
+            before = None if published is None else judge(at(published, place))
+            yield Finding(key, place, by if where is None or place in where else NOBODY, evidence, before)
 
 
-def told_required(findings: Sequence[Finding]) -> str:
-    """How many of the required findings hold, as a sentence."""
-    verdicts = [finding.verdict for finding in findings if finding.required]
-    if not verdicts:
-        return "No finding is required of these methods and data sets."
-    noun = "required finding" if len(verdicts) == 1 else "required findings"
-    return f"Of {len(verdicts)} {noun} {count(verdicts)}."
-
-
-# Judges
+def at(table: pd.DataFrame, place: str) -> pd.DataFrame:
+    """The lines of a data set, or of all."""
+    return table if place == ALL else table[table["dataset"] == place]
 
 
 def averages(lines: pd.DataFrame, column: str, methods: Sequence[str]) -> pd.Series:
@@ -207,20 +288,16 @@ def _comparable(lines: pd.DataFrame, column: str, methods: Sequence[str]) -> pd.
 
 
 def _better(column: str, scale: Scale, others: Sequence[str] = OTHERS) -> Judge:
-    def judge(lines: pd.DataFrame) -> Judged | None:
-        present = set(lines["method"])
-        ours, rest = [one for one in OURS if one in present], [one for one in others if one in present]
-        table = _comparable(lines, column, [*ours, *rest])
-        numbers, n_sets = table.mean(), lines["dataset"].nunique()
-        rest = [one for one in rest if one in numbers]  # one without a counterfactual can not be compared
+    def judge(lines: pd.DataFrame) -> Evidence | None:
+        table = _comparable(lines, column, [*OURS, *others])
+        numbers = table.mean()
+        ours = [method for method in OURS if method in set(lines["method"])]
+        rest = [method for method in others if method in numbers]  # one without a counterfactual can not be compared
         if not ours or not rest:
             return None
-        weakest = numbers.reindex(ours).min(skipna=False)
-        decisive = (float(weakest), float(numbers[rest].max()))
-        words = told(numbers.to_dict(), decisive, scale)
-        if len(table) < n_sets:
-            words += f" (over {len(table)} of {n_sets} data sets: some method has no counterfactual on the others)"
-        return Judged(verdict(*decisive, scale), words)
+        decisive = float(numbers.reindex(ours).min(skipna=False)), float(numbers[rest].max())
+        n_sets = lines["dataset"].nunique()
+        return Evidence(verdict(*decisive, scale), numbers.to_dict(), decisive, scale, n_sets, len(table))
 
     return judge
 
@@ -229,102 +306,65 @@ def _more_plausible(others: Sequence[str]) -> Judge:
     """By the rows' median as in the paper, and by that of the instances' medians."""
     by_rows, by_instance = (_better(column, LOG_DENSITY, others) for column in ("log_density", BY_INSTANCE))
 
-    def judge(lines: pd.DataFrame) -> Judged | None:
-        found, other = by_rows(lines), by_instance(lines)
-        if found is None or other is None:
-            return found
-        numbers = found.numbers
-        if found.verdict != other.verdict:
-            numbers += f"; by medians of instances ({other.numbers}): {other.verdict}"
-        return Judged(found.verdict, numbers, other.verdict)
+    def judge(lines: pd.DataFrame) -> Evidence | None:
+        evidence = by_rows(lines)
+        return evidence and replace(evidence, otherwise=by_instance(lines))
 
     return judge
 
 
-def _fastest(lines: pd.DataFrame) -> Judged | None:
+def _quicker(lines: pd.DataFrame, column: str, first: str, methods: Sequence[str]) -> Evidence:
+    seconds = averages(lines, column, methods)
+    decisive = float(seconds[first]), float(seconds.drop(first).min())
+    return Evidence(verdict(*decisive, TIME), seconds.to_dict(), decisive, TIME)
+
+
+def _fastest(lines: pd.DataFrame) -> Evidence | None:
     searching = [method for method in SEARCHING if method in set(lines["method"])]
     if "arf" not in searching or len(searching) < 2:
         return None
-    seconds = averages(lines, _SECONDS, searching)
-    decisive = (float(seconds["arf"]), float(seconds.drop("arf").min()))
-    numbers = told(seconds.to_dict(), decisive, SECONDS)
-    if "nice" in set(lines["method"]):
-        numbers += f" (NICE, which asks far less: {averages(lines, _SECONDS, ['nice'])['nice']:.3g} s)"
-    return Judged(verdict(*decisive, SECONDS), numbers)
+    evidence = _quicker(lines, OWN_FIT, "arf", searching)
+    if "nice" not in set(lines["method"]):
+        return evidence
+    return replace(evidence, beside=("nice", float(averages(lines, OWN_FIT, ["nice"])["nice"])))
 
 
-def _mocarf_faster(lines: pd.DataFrame) -> Judged | None:
+def _mocarf_faster(lines: pd.DataFrame) -> Evidence | None:
     pair = ("mocarf", "mocctree")
     if not set(pair) <= set(lines["method"]):
         return None
-    seconds, alone = averages(lines, _SECONDS, pair), averages(lines, "seconds", pair)
-    with_trees, without = ((float(some["mocarf"]), float(some["mocctree"])) for some in (seconds, alone))
-    numbers = told(seconds.to_dict(), with_trees, SECONDS)
-    if not alone.equals(seconds):  # published seconds do not tell the fits apart
-        even = {HOLDS: "MOCARF is faster", LEVEL: "they are level", FAILS: "MOCCTREE is faster"}
-        fair = even[verdict(*without, SECONDS)]
-        numbers += f"; counting neither fit, {fair}: {told(alone.to_dict(), without, SECONDS)}"
-    return Judged(verdict(*with_trees, SECONDS), numbers)
+    evidence, alone = (_quicker(lines, column, "mocarf", pair) for column in (OWN_FIT, SECONDS))
+    # published seconds do not tell the fits apart
+    return evidence if alone.numbers == evidence.numbers else replace(evidence, otherwise=alone)
 
 
-# Places
-
-
-def _finding(key: str, dataset: str, found: Judged, before: Judged | None = None) -> Finding:
-    by, where = REQUIRED.get(key, (NOBODY, ()))
-    required_by = by if where is None or dataset in where else NOBODY
-    published = ("", "") if before is None else before[:2]
-    return Finding(key, dataset, required_by, found.verdict, found.numbers, found.by_instance, *published)
-
-
-def _per_set(key: str, summary: pd.DataFrame, published: pd.DataFrame | None, judge: Judge) -> Iterator[Finding]:
-    for name, lines in summary.groupby("dataset", sort=False):
-        if (found := judge(lines)) is not None:
-            before = None if published is None else judge(published[published["dataset"] == name])
-            yield _finding(key, str(name), found, before)
-
-
-def _over_all(key: str, summary: pd.DataFrame, published: pd.DataFrame | None, judge: Judge) -> Iterator[Finding]:
-    if (found := judge(summary)) is not None:
-        yield _finding(key, ALL, found, None if published is None else judge(published))
-
-
-def _rq2(instances: pd.DataFrame, published: pd.DataFrame | None) -> Iterator[Finding]:
+def _correlated(instances: pd.DataFrame) -> Evidence | None:
     test = rq2(instances)
-    if test.n_pairs:
-        yield _finding("rq2", ALL, _judge_rq2(test), None if published is None else _judge_rq2(rq2(published)))
+    pair = (test.median_first, test.median_second)
+    numbers = dict(zip((LEARNED, GOWER), pair, strict=True))
+    holds = HOLDS if test.p_value < LARGEST_P else FAILS
+    return Evidence(holds, numbers, pair, CORRELATION, test=test) if test.n_pairs else None
 
 
-def rq2(instances: pd.DataFrame) -> Comparison:
-    """The test of RQ2 on a table of instances."""
-    return compare(instances["spearman_arf"], instances["spearman_gower"])
+def _correlated_pooled(lines: pd.DataFrame) -> Evidence | None:
+    learned, gower = (float(lines[side].median()) for side in SIDES)
+    if math.isnan(learned) or math.isnan(gower):
+        return None
+    pair = (learned, gower)
+    return Evidence(verdict(*pair, CORRELATION), {LEARNED: learned, GOWER: gower}, pair, CORRELATION)
 
 
-def _judge_rq2(test: Comparison) -> Judged:
-    numbers = f"learned {test.median_first:.2f}, Gower {test.median_second:.2f}, p = {test.p_value:.3g}"
-    return Judged(HOLDS if test.p_value < LARGEST_P else FAILS, f"{numbers}, {test.n_pairs} pairs")
+def _ahead_of(published: pd.DataFrame) -> Judge:
+    def judge(lines: pd.DataFrame) -> Evidence | None:
+        before, now = (table.set_index("method")["plausible_hypervolume"] for table in (_same_set(lines), lines))
+        ours = now[now.index.isin(OURS)]
+        if before.empty or ours.empty:
+            return None
+        pair = float(ours.max()), float(before.max())
+        best, theirs = str(ours.idxmax()), (str(before.idxmax()), pair[1])
+        return Evidence(verdict(*pair, HYPERVOLUME), {best: pair[0]}, pair, HYPERVOLUME, beside=theirs)
 
+    def _same_set(lines: pd.DataFrame) -> pd.DataFrame:
+        return published[published["dataset"].isin(lines["dataset"])]
 
-def _rq2_pooled(pooled: pd.DataFrame) -> Iterator[Finding]:
-    for name, some in pooled.groupby("dataset", sort=False):
-        pair = (float(some["spearman_arf"].median()), float(some["spearman_gower"].median()))
-        if not any(map(math.isnan, pair)):
-            form = form_for(pair, CORRELATION)
-            numbers = f"learned {form.format(pair[0])}, Gower {form.format(pair[1])}"
-            yield _finding("rq2_pooled", str(name), Judged(verdict(*pair, CORRELATION), numbers))
-
-
-def _ahead(summary: pd.DataFrame, published: pd.DataFrame | None) -> Iterator[Finding]:
-    if published is None:
-        return
-    column = "plausible_hypervolume"
-    for name, lines in summary[summary["method"].isin(OURS)].groupby("dataset", sort=False):
-        before = published[published["dataset"] == name].set_index("method")[column]
-        if before.empty:
-            continue
-        ours = lines.set_index("method")[column]
-        pair = (float(ours.max()), float(before.max()))
-        form = form_for(pair, HYPERVOLUME)
-        numbers = f"{method_name(str(ours.idxmax()))} {form.format(pair[0])}"
-        best = f"best published: {method_name(str(before.idxmax()))} {form.format(pair[1])}"
-        yield _finding("ahead", str(name), Judged(verdict(*pair, HYPERVOLUME), f"{numbers}; {best}"))
+    return judge

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from countarfactuals.exceptions import DataError, listed
-from countarfactuals.study import aggregate
+from countarfactuals.study import tables
 from countarfactuals.study.measures import KEYS
 
 FILES = ("candidates.csv.gz", "per_instance.csv")
@@ -57,12 +57,12 @@ def read_published(
     if not all((place / file).is_file() for file in FILES):
         return None
     candidates = published_candidates(place / FILES[0], sets)
-    known = published_instances(place / FILES[1], sets)
-    computed = aggregate.per_instance(candidates, known[list(KEYS)], real_log_density)
-    computed = computed.drop(columns=["spearman_arf", "spearman_gower"])  # as published, see above
-    table = computed.merge(known, on=list(KEYS), how="left", validate="one_to_one")
-    table["seconds_with_own_fit"] = table["seconds"]  # as published they contain it
-    return Published(candidates, table, aggregate.summary(candidates, table))
+    as_published = published_instances(place / FILES[1], sets)
+    computed = tables.per_instance(candidates, as_published[list(KEYS)], real_log_density)
+    computed = computed.drop(columns=list(tables.SIDES))  # as published, see above
+    table = computed.merge(as_published, on=list(KEYS), how="left", validate="one_to_one")
+    table[tables.OWN_FIT] = table[tables.SECONDS]  # as published they contain it
+    return Published(candidates, table, tables.summary(candidates, table))
 
 
 def published_candidates(path: Path, sets: Iterable[str]) -> pd.DataFrame:

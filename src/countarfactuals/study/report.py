@@ -1,65 +1,58 @@
 """The report of a study: one HTML page that fetches nothing and reads like the paper's section of results.
 
 1. What was run, and how many of the required findings hold.
-2. RQ1 and RQ2 with tables and figures (`report_rq1`, `report_rq2`); wherever the data folder has published results,
-   they stand beside. Then whether typicality holds (`report_claims`).
+2. RQ1 and RQ2 with tables and figures; wherever the data folder has published results, they stand beside. Then whether
+   typicality holds.
 3. Which statements of the paper are checked, the data, seconds, and how all of it was made, with what differs from the
    published study.
+
+Its order and prose are those of `report.html.j2`, numbers and findings are told by `telling`, and tables are made here.
+"Learned" is the plausibility by all judges that are fitted to the data and seated, the forest alone with the paper's
+settings; "ARF" is the method.
 """
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup, escape
 
-from countarfactuals.counterfactuals.wording import joined
-from countarfactuals.report.page import bullets, cell, counted, facts, page, paragraph, section, text
+from countarfactuals.language import counted, tr
+from countarfactuals.language.spelling import joined, share_text
+from countarfactuals.report.page import cell, facts, page, plain_table, text
+from countarfactuals.study import findings as judged
+from countarfactuals.study import telling
 from countarfactuals.study.design import method_name
-from countarfactuals.study.findings import CLAIMS, NOBODY, PAPER, STUDY, Finding, count, told_required
-from countarfactuals.study.report_claims import claims_section
-from countarfactuals.study.report_parts import image, number, signed, told_measures, wide_table
-from countarfactuals.study.report_rq1 import rq1_section
-from countarfactuals.study.report_rq2 import rq2_section
+from countarfactuals.study.findings import ALL, FAILS, NOBODY, PAPER, STUDY, Finding, at, rq2
 from countarfactuals.study.store import replace
-from countarfactuals.study.verdicts import CORRELATION, FAILS, HYPERVOLUME, LOG_DENSITY, NUMBER, SECONDS
-
-if TYPE_CHECKING:
-    from countarfactuals.study.study import Tables
+from countarfactuals.study.tables import BY_INSTANCE, OWN_FIT, SECONDS, SIDES, Tables
 
 TITLE = "Plausible counterfactuals with adversarial random forests: the study"
 _AS_PUBLISHED = (10, 1000)  # instances, evaluations
 _REQUIRED_BY = {PAPER: "by the paper", STUDY: "here", NOBODY: "no"}
 _BY_WEIGHT = "*"  # marks verdicts that depend on how instances are weighed
-_STATEMENTS = (
-    ("ARF and MOCARF are more plausible on average than the other MOC-based methods and NICE", "checked"),
-    ("Higher plausibility may go with lower proximity and sparsity", "not judged; told in numbers under RQ1"),
-    (
-        "The attainment surfaces of ARF and MOCARF dominate the others’ on average, most of all in plausibility",
-        "not judged; the share of attained corners is told under RQ1",
-    ),
-    ("Hypervolumes are similar on low-dimensional data sets", "not judged; hypervolumes are reported per data set"),
-    ("ARF has a lower hypervolume on cassini", "not required; reported per data set"),
-    ("ARF and MOCARF have a higher hypervolume on bn_10 and bn_20", "checked"),
-    (
-        "ARF is the fastest on average, followed by NICE and MOC",
-        "the first half is checked, among the methods that search; the order of the others is not",
-    ),
-    ("MOCARF is faster than MOCCTREE with more than two features", "checked"),
-    ("Differences in run time grow with the number of features", "not judged; seconds are reported per data set"),
-    ("ARF and MOCARF give the largest non-dominated sets on average", "checked"),
-    (
-        "The forest’s plausibility goes more closely with the true one than Gower’s (test and medians)",
-        "checked, and tested once more on pooled candidates",
-    ),
-    (
-        "Plausibility comes without major sacrifices in sparsity and proximity",
-        "not judged, as the paper sets no bound for major; told in numbers under RQ1",
-    ),
-)
+_WIDE = 5  # columns that a narrow screen does not show at once
+_MEASURES: dict[str, tuple[str, str]] = {
+    "log_density": ("log density", "{:.2f}"),
+    BY_INSTANCE: ("by instance", "{:.2f}"),
+    "closeness": ("proximity", "{:.3f}"),
+    "share_kept": ("sparsity", "{:.2f}"),
+    "valid_share": ("valid", "{:.0%}"),
+    "hypervolume": ("HV", "{:.4g}"),
+    "plausible_hypervolume": ("plausible HV", "{:.4f}"),
+    "n_nondominated": ("number", "{:g}"),
+    "n_evaluated": ("evaluations", "{:,.0f}"),
+    OWN_FIT: ("seconds", "{:.3g}"),
+    SECONDS: ("explaining alone", "{:.3g}"),
+}
 
 
 def write_report(tables: Tables, images: Mapping[str, Path], path: Path) -> None:
@@ -70,192 +63,286 @@ def write_report(tables: Tables, images: Mapping[str, Path], path: Path) -> None
 
 def to_html(tables: Tables, images: Mapping[str, Path]) -> str:
     """The report as one document."""
-    findings = tables.findings()
-    sections = [
-        _lead(tables, findings),
-        section("findings", "Which findings hold?", *_findings(findings, tables.design.sets)),
-        section("rq1", "RQ1: Are the counterfactuals more plausible, and at what cost?", *rq1_section(tables, images)),
-        section("rq2", "RQ2: Which measure follows the true density?", *rq2_section(tables, images)),
-        section("claims", "Do claims hold? Typicality and the true density", *claims_section(tables, images)),
-        section("fits", "Seconds of fitting", *_fits(tables.fits)),
-        section("details", "The numbers behind the findings", *_details(findings)),
-        section("statements", "Which statements of the paper’s results are checked?", _statements()),
-        section("data", "The data", *_pairs(images)),
-        section("made", "How it was made", *_made(tables)),
-    ]
-    return page(TITLE, sections)
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    environment.globals |= {"_": _phrase, "table": _plain}
+    template = files("countarfactuals.study").joinpath("report.html.j2").read_text(encoding="utf-8")
+    shown = {
+        "images": {name: base64.b64encode(path.read_bytes()).decode() for name, path in images.items()},
+        "pairs": {name: name.removeprefix("pairs_") for name in images if name.startswith("pairs_")},
+    }
+    parts = (_of_design(tables), _of_findings(tables), _of_rq1(tables), _of_rq2(tables), _of_the_rest(tables))
+    context = {name: value for part in parts for name, value in part.items()}
+    return page(tr(TITLE), [environment.from_string(template).render(**shown, **context)])
 
 
-# What was run
+# Pieces
 
 
-def _lead(tables: Tables, findings: Sequence[Finding]) -> str:
-    design = tables.design
-    source = "the published data" if design.data is not None else f"data generated anew with seed {design.seed}"
-    sentences = [
-        f"{counted(len(design.methods), ('method', 'methods'))} ({joined([method_name(m) for m in design.methods])}) "
-        f"explained {counted(design.n_instances, ('instance', 'instances'))} of each of "
-        f"{counted(len(design.sets), ('data set', 'data sets'))} with at most {design.max_evaluations:,} evaluations "
-        f"of the black box each, on {source}, with the settings of the preset “{design.preset}”.",
-        *_counts(findings, tables.published is not None),
-    ]
-    if tables.published is not None and (design.n_instances, design.max_evaluations) != _AS_PUBLISHED:
-        sentences.append(
-            "Published results are of 10 instances with 1,000 evaluations: the two do not compare directly."
-        )
-    return paragraph(" ".join(sentences), "lead")
+def _phrase(english: str, **values: Any) -> Markup:
+    """A phrase as safe HTML: what is filled in is escaped."""
+    return Markup(escape(tr(english))).format(**values)
 
 
-def _counts(findings: Sequence[Finding], has_published: bool) -> list[str]:
-    """How many required findings hold."""
-    required = [finding for finding in findings if finding.required]
-    words = [f"<em>{told_required(findings)}</em>"]
-    if not required:
-        return words
-    for by, whose in ((PAPER, "claimed by the paper’s text"), (STUDY, "required by this study alone")):
-        some = [one.verdict for one in required if one.required_by == by]
-        words += [f"{len(some)} {'is' if len(some) == 1 else 'are'} {whose}: {count(some)}."] if some else []
-    if has_published:
-        before = [one.published_verdict for one in required if one.published_verdict]
-        of = f" of the {len(before)} that they allow to judge" if len(before) < len(required) else ""
-        words.append(f"By the published results, judged in the same way,{of} {count(before)}.")
-    return words
+def number(value: float | None, form: str) -> str:
+    """A number with a real minus sign; a dash for none."""
+    return "–" if value is None or not np.isfinite(value) else form.format(value).replace("-", "−").replace("%", " %")
 
 
-# Findings
+def signed(words: str) -> str:
+    """Words with real minus signs before numbers, which stay with their names; exponents stay as they are."""
+    return re.sub(r"(?<=[A-Za-z]) (?=−?\d)", "\u00a0", re.sub(r"(?<![\w.])-(?=\d)", "−", words))
 
 
-def _findings(findings: Sequence[Finding], sets: Iterable[str]) -> list[str]:
-    names = ["all", *sets]
-    by_place = {(finding.key, finding.dataset): finding for finding in findings}
-    keys = [key for key in CLAIMS if any(finding.key == key for finding in findings)]
+def _table(caption: str, words: Sequence[str], numbers: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    """A table with columns of words and of numbers; its caption says that it scrolls, if it has many."""
+    heads = [*((head, "") for head in words), *((head, "number") for head in numbers)]
+    hint = tr(" ⇄ On a narrow screen this table scrolls sideways.") if len(heads) > _WIDE else ""
+    return Markup(plain_table(f"{caption}.{hint}", heads, rows))
+
+
+def _plain(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    """A table of words that are safe already."""
+    return _table(caption, heads, [], [(first, cell(second, "why")) for first, second in rows])
+
+
+def _numbers(values: Iterable[str], kind: str = "number") -> list[str]:
+    return [cell(text(value), kind) for value in values]
+
+
+def _place(name: str) -> str:
+    return tr("all") if name == ALL else name
+
+
+# What was run, and findings
+
+
+def _of_design(tables: Tables) -> dict[str, Any]:
+    design, published = tables.design, tables.published
+    source = tr("the published data")
+    if design.data is None:
+        source = tr("data generated anew with seed {seed}", seed=design.seed)
+    lead = {
+        "n_methods": counted(len(design.methods), "{n:,} method", "{n:,} methods"),
+        "methods": joined([method_name(method) for method in design.methods]),
+        "n_instances": counted(design.n_instances, "{n:,} instance", "{n:,} instances"),
+        "n_sets": counted(len(design.sets), "{n:,} data set", "{n:,} data sets"),
+        "budget": design.max_evaluations,
+        "source": source,
+        "preset": design.preset,
+    }
+    as_published = (design.n_instances, design.max_evaluations) == _AS_PUBLISHED
+    return {"design": design, "lead": lead, "has_published": published is not None, "is_as_published": as_published}
+
+
+def _of_findings(tables: Tables) -> dict[str, Any]:
+    tolerances = {
+        "hypervolume": 100 * judged.HYPERVOLUME.relative,
+        "seconds": 100 * judged.TIME.relative,
+        "rows": judged.NUMBER.absolute,
+        "share": 100 * judged.NUMBER.relative,
+        "density": judged.LOG_DENSITY.absolute,
+        "correlation": judged.CORRELATION.absolute,
+    }
+    by_key = {key: [finding for finding in tables.findings if finding.key == key] for key in telling.CLAIMS}
+    return {
+        "required": telling.told_required(tables.findings),
+        "counts": " ".join(telling.counts_told(tables.findings, tables.published is not None)),
+        "tolerances": tolerances,
+        "depends_on_weights": any(finding.depends_on_weights for finding in tables.findings),
+        "findings_table": _findings_table(by_key, tables.design.sets),
+        "details": [_details(key, findings) for key, findings in by_key.items() if findings],
+    }
+
+
+def _findings_table(by_key: Mapping[str, Sequence[Finding]], sets: Sequence[str]) -> Markup:
     rows = []
-    for key in keys:
-        verdicts = [_verdict(by_place.get((key, name))) for name in names]
-        claim = f'<div class="claim">{text(CLAIMS[key])}</div>'
-        rows.append((claim, cell(text(_where([one for one in findings if one.key == key]))), *verdicts))
-    heads = [("finding", ""), ("required", ""), *((name, "") for name in names)]
-    notes = [
-        "The paper says most of this “on average”: that is judged by means over the data sets of their medians (column "
-        "“all”). Only what it says of data sets by name or by their number of features is judged per data set as its "
-        "claim. What is required “here” is asked by this study; the rest is reported. Required findings stand in bold "
-        "and are shaded where they do not hold. Verdicts by the published results follow in parentheses.",
-        f"Level means that the decisive numbers differ by at most {100 * HYPERVOLUME.relative:g} % (hypervolumes), "
-        f"{100 * SECONDS.relative:g} % (seconds), {NUMBER.absolute:g} row or {100 * NUMBER.relative:g} % (numbers of "
-        f"non-dominated rows), {LOG_DENSITY.absolute:g} (log densities) or {CORRELATION.absolute:g} "
-        "(correlations).",
-    ]
-    if any(finding.depends_on_weights for finding in findings):
-        notes.append(
-            f"{_BY_WEIGHT} The verdict would be another if each instance counted alike: see the numbers below."
-        )
-    return [*(paragraph(text(note), "quiet") for note in notes), wide_table("Findings by data set", heads, rows)]
+    for key, findings in by_key.items():
+        by_place = {finding.dataset: finding for finding in findings}
+        verdicts = [_verdict(by_place.get(name)) for name in (ALL, *sets)]
+        claim = f'<div class="claim">{text(tr(telling.CLAIMS[key]))}</div>'
+        rows += [(claim, cell(text(_where(findings))), *verdicts)] if findings else []
+    return _table(tr("Findings by data set"), [tr("finding"), tr("required"), _place(ALL), *sets], [], rows)
 
 
 def _where(findings: Sequence[Finding]) -> str:
     """By whom a finding is required, and on which data sets."""
     required = [finding for finding in findings if finding.required]
-    if not required:
-        return _REQUIRED_BY[NOBODY]
-    return f"{_REQUIRED_BY[required[0].required_by]}: {joined([finding.dataset for finding in required])}"
+    by = tr(_REQUIRED_BY[required[0].required_by if required else NOBODY])
+    return f"{by}: {joined([_place(finding.dataset) for finding in required])}" if required else by
 
 
 def _verdict(finding: Finding | None) -> str:
     if finding is None:
         return cell("–", "same")
-    word = finding.verdict + (_BY_WEIGHT if finding.depends_on_weights else "")
-    before = f" ({finding.published_verdict})" if finding.published_verdict else ""
+    word = tr(finding.verdict) + (_BY_WEIGHT if finding.depends_on_weights else "")
+    before = f" ({tr(finding.published.verdict)})" if finding.published else ""
     if not finding.required:
         return cell(word + before, "same")
     return cell(f"<em>{word}</em>{before}", "changed" if finding.verdict == FAILS else "")
 
 
-def _details(findings: Sequence[Finding]) -> list[str]:
-    """One table per finding."""
-    parts = []
-    for key, claim in CLAIMS.items():
-        some = [finding for finding in findings if finding.key == key]
-        has_published = any(finding.published_numbers for finding in some)
-        names = ["data set", "required", "verdict", "this run", *(["published"] if has_published else [])]
-        rows = []
-        for finding in some:
-            numbers = [finding.numbers, *([finding.published_numbers or "–"] if has_published else [])]
-            cells = [cell(signed(text(one)), "why") for one in numbers]
-            rows.append([text(finding.dataset), cell(_REQUIRED_BY[finding.required_by]), _verdict(finding), *cells])
-        parts += [wide_table(claim.removesuffix("."), [(name, "") for name in names], rows)] if rows else []
-    return parts
+def _details(key: str, findings: Sequence[Finding]) -> Markup:
+    has_published = any(finding.published for finding in findings)
+    heads = [tr("data set"), tr("required"), tr("verdict"), tr("this run"), *([tr("published")] * has_published)]
+    rows = []
+    for finding in findings:
+        sources = [finding.evidence, *([finding.published] * has_published)]
+        numbers = [cell(signed(text(telling.numbers_told(key, source) or "–")), "why") for source in sources]
+        required = cell(text(tr(_REQUIRED_BY[finding.required_by])))
+        rows.append([text(_place(finding.dataset)), required, _verdict(finding), *numbers])
+    return _table(tr(telling.CLAIMS[key]).removesuffix("."), heads, [], rows)
 
 
-def _statements() -> str:
-    rows = [(text(statement), cell(text(how), "why")) for statement, how in _STATEMENTS]
-    return wide_table(
-        "Statements of the paper’s section of results, in our words", [("statement", ""), ("here", "")], rows
+# RQ1 and RQ2
+
+
+def _of_rq1(tables: Tables) -> dict[str, Any]:
+    published = None if tables.published is None else tables.published.summary
+    by_set = tables.summary.groupby("dataset", sort=False)
+    return {
+        "rq1_sentences": [signed(sentence) for sentence in telling.rq1_sentences(tables)],
+        "few_changes": _few_changes(tables.trade_off),
+        "unexplained": _unexplained(tables.summary),
+        "measures": [_measures(str(name), lines, published) for name, lines in by_set],
+    }
+
+
+def _unexplained(summary: pd.DataFrame) -> str:
+    missed = summary[summary["n_unexplained"] > 0]
+    if missed.empty:
+        return tr("Every method found a counterfactual for every instance.")
+    places = [
+        tr("{method} {n:g} on {set}", method=method_name(line.method), n=line.n_unexplained, set=line.dataset)
+        for line in missed.itertuples()
+    ]
+    return tr("Instances without any counterfactual: {places}.", places=joined(places))
+
+
+def _measures(name: str, lines: pd.DataFrame, published: pd.DataFrame | None) -> Markup:
+    before = pd.DataFrame() if published is None else published[published["dataset"] == name].set_index("method")
+    rows = []
+    for method, line in lines.set_index("method").iterrows():
+        rows.append([text(method_name(str(method))), *_numbers(_formatted(line))])
+        if method in before.index:
+            # published seconds do not tell the explanation alone
+            theirs = before.loc[method].drop(SECONDS, errors="ignore")
+            rows.append([text(tr("published")), *_numbers(_formatted(theirs), "number same")])
+    heads = [tr(label) for label, _ in _MEASURES.values()]
+    return _table(tr("{set}: medians per method", set=name), [tr("method")], heads, rows)
+
+
+def _formatted(line: pd.Series) -> list[str]:
+    return [number(line.get(column), form) for column, (_, form) in _MEASURES.items()]
+
+
+def _few_changes(trade_off: pd.DataFrame) -> Markup:
+    """The most plausible counterfactuals with few changes."""
+    methods = list(dict.fromkeys(trade_off["method"]))
+    rows = []
+    for name, lines in trade_off.groupby("dataset", sort=False):
+        values = lines.set_index("method")["log_density_within"]
+        densities = [number(values.get(method), "{:.2f}") for method in methods]
+        rows.append([text(name), *_numbers([str(lines["most_changes"].iloc[0]), *densities])])
+    caption = tr(
+        "True log density of the most plausible counterfactual with at most this many changes; median over instances, "
+        "– where half or more have none"
     )
+    return _table(caption, [tr("data set")], [tr("changes"), *map(method_name, methods)], rows)
 
 
-# The rest
+def _of_rq2(tables: Tables) -> dict[str, Any]:
+    published = None if tables.published is None else tables.published.per_instance
+    return {
+        "test": _test(tables.per_instance),
+        "pooled_test": _test(tables.pooled),
+        "published_test": None if published is None else _test(published),
+        "learned_measures": telling.told_measures(tables.measures),
+        "correlations_by_set": _by_set(tables, published),
+        "correlations_by_method": _by_method(tables),
+    }
 
 
-def _fits(fits: pd.DataFrame) -> list[str]:
-    words = (
-        "The forest and, with this package’s own settings, other judges of plausibility are fitted once per data set "
-        "and shared by all methods; no seconds of explanations contain them. Seconds in findings, tables and box plots "
-        "contain what a method fits on its own, MOCCTREE’s trees and NICE’s autoencoder, as the published ones do: "
-        "each explanation is charged with the whole fit, although it is made once per data set. The column “explaining "
-        "alone” leaves these fits out. All is on one thread."
+def _test(instances: pd.DataFrame) -> dict[str, Any]:
+    test = rq2(instances)
+    learned, gower = test.median_first, test.median_second
+    return {
+        **{"learned": learned, "gower": gower, "p": test.p_value, "n": test.n_pairs, "n_dropped": test.n_dropped},
+        "pairs": counted(test.n_pairs, "{n:,} pair", "{n:,} pairs"),
+        "strong_learned": Markup("<em>{:.2f}</em>").format(learned),
+        "strong_gower": Markup("<em>{:.2f}</em>").format(gower),
+    }
+
+
+def _by_set(tables: Tables, published: pd.DataFrame | None) -> Markup:
+    sources = {("learned", "Gower"): tables.per_instance, ("learned, pooled", "Gower, pooled"): tables.pooled}
+    if published is not None:
+        sources["learned, published", "Gower, published"] = published
+    rows = []
+    for name in [*tables.design.sets, ALL]:
+        lines = [at(table, name) for table in sources.values()]
+        rows.append([text(_place(name)), *_numbers(median for table in lines for median in _medians(table))])
+    caption = tr(
+        "Median Spearman correlation to the true density, over explanations; pooled: over the candidates of all "
+        "methods together"
     )
+    return _table(caption, [tr("data set")], [tr(head) for heads in sources for head in heads], rows)
+
+
+def _by_method(tables: Tables) -> Markup:
+    names = [*tables.design.sets, ALL]
+    rows = []
+    for method in tables.design.methods:
+        lines = tables.per_instance[tables.per_instance["method"] == method]
+        rows.append([text(method_name(method)), *_numbers(" / ".join(_medians(at(lines, name))) for name in names)])
+    caption = tr("Median Spearman correlation per method and data set: learned / Gower")
+    return _table(caption, [tr("method")], [_place(name) for name in names], rows)
+
+
+def _medians(table: pd.DataFrame) -> list[str]:
+    """Medians of both sides, over the lines in which both are defined."""
+    defined = table.dropna(subset=list(SIDES))
+    return [number(defined[side].median(), "{:.2f}") for side in SIDES]
+
+
+# Claims, fits and settings
+
+
+def _of_the_rest(tables: Tables) -> dict[str, Any]:
+    return {
+        "claim_sentences": telling.claim_sentences(tables.calibration),
+        "calibration": _calibration(tables.calibration),
+        "fits": _fits(tables.fits),
+        "settings": _settings(tables),
+        "n_versions": len(tables.versions),
+    }
+
+
+def _calibration(calibration: pd.DataFrame) -> Markup:
+    rows = []
+    for line in calibration.itertuples():
+        values = [share_text(line.claimed), share_text(line.true), telling.points(line.error), f"{line.n_rows:,}"]
+        rows.append([text(line.dataset), cell(text(method_name(line.method))), *_numbers(values)])
+    heads = [tr("claimed"), tr("true"), tr("error, points"), tr("counterfactuals")]
+    caption = tr("Share of real rows that are less typical: what is claimed and what is true")
+    return _table(caption, [tr("data set"), tr("method")], heads, rows)
+
+
+def _fits(fits: pd.DataFrame) -> Markup:
     kinds = list(dict.fromkeys(fits["fitted"]))
-    table = fits.pivot_table(index="dataset", columns="fitted", values="seconds", sort=False)
+    table = fits.pivot_table(index="dataset", columns="fitted", values="seconds", sort=False)[kinds]
+    rows = [[text(name), *_numbers(number(value, "{:.2f}") for value in line)] for name, line in table.iterrows()]
+    return _table(tr("Seconds of fitting"), [tr("data set")], [tr(kind) for kind in kinds], rows)
+
+
+def _settings(tables: Tables) -> Markup:
+    design, forest = tables.design, tables.design.forest()
     rows = [
-        [text(name), *(cell(number(line.get(kind, np.nan), "{:.2f}"), "number") for kind in kinds)]
-        for name, line in table.iterrows()
+        (tr("preset"), design.preset),
+        (tr("seed"), str(design.seed)),
+        (tr("forest"), tr("{n} trees, rows per leaf: {rows}", n=forest.n_estimators, rows=forest.min_samples_leaf)),
+        *([(tr("learned measure of plausibility"), telling.told_measures(tables.measures))] if tables.measures else []),
+        (tr("evaluations"), tr("at most {n:,} per explanation", n=design.max_evaluations)),
+        (tr("candidates"), tr("{n:,} valid and distinct, in counterfactuals.parquet", n=len(tables.candidates))),
+        (tr("version"), tr(" and then ").join(map(str, tables.versions))),
     ]
-    heads = [("data set", ""), *((kind, "number") for kind in kinds)]
-    return [paragraph(text(words)), wide_table("Seconds of fitting", heads, rows)]
-
-
-def _pairs(images: Mapping[str, Path]) -> list[str]:
-    return [image(name, images) for name in images if name.startswith("pairs_")]
-
-
-def _made(tables: Tables) -> list[str]:
-    design = tables.design
-    forest = design.forest()
-    rows = [
-        ("preset", design.preset),
-        ("seed", str(design.seed)),
-        ("forest", f"{forest.n_estimators} trees, rows per leaf: {forest.min_samples_leaf}"),
-        *([("learned measure of plausibility", told_measures(tables.measures))] if tables.measures else []),
-        ("evaluations", f"at most {design.max_evaluations:,} per explanation"),
-        ("candidates", f"{len(tables.candidates):,} valid and distinct, in counterfactuals.parquet"),
-        ("version", " and then ".join(map(str, tables.versions))),
-    ]
-    return [facts("Settings", ("setting", "value"), rows), paragraph("Notes:"), bullets(map(text, _notes(tables)))]
-
-
-def _notes(tables: Tables) -> list[str]:
-    design = tables.design
-    notes = [
-        "Features of the networks that are levels are treated as levels by all methods. In the published study they "
-        "were numbers, so that MOC proposed rows whose true density is 0.",
-        "True densities are normalised. The published ones of cassini and two_sines are log 3 and log 2 too high; that "
-        "is subtracted here from published numbers.",
-        "HV is the hypervolume as published, whose objectives are scaled over all candidates of all methods: it "
-        "compares methods within one run, not runs. Plausible HV minimises distance, share changed and the share of "
-        "real rows that are at least as plausible by the true density, up to (1, 1, 1). It can be compared between "
-        "runs.",
-        "MOC, MOCCTREE and MOCARF put features back to x before they mutate, not after it as published.",
-        "NICE's non-dominated set is that by the autoencoder's error, as in the paper's text.",
-        "WhatIf, the nearest real rows with the wanted prediction, is no part of the paper.",
-        "Published seconds were taken on other machines.",
-        "In the tables’ files, arf_plausibility and spearman_arf are those of the learned measure, for every method.",
-        "One seed was run. Verdicts whose numbers are close may turn with another.",
-    ]
-    if len(tables.versions) > 1:
-        notes.append("The study was begun with one version of this package and resumed with another.")
-    if design.data is None:
-        notes.append(
-            "The data was generated: the networks are other ones than the published. Explainers got new rows, not "
-            "those that the black box was trained on, as in the paper's text."
-        )
-    return notes if "whatif" in design.methods else [note for note in notes if not note.startswith("WhatIf")]
+    return Markup(facts(tr("Settings"), (tr("setting"), tr("value")), rows))

@@ -1,6 +1,6 @@
-"""The jobs of a study, in one process or several.
+"""The jobs of a study, in one process or several, with a bar that tells how far they are.
 
-1. Per data set one job generates the data if that is asked, fits what all methods share (the forest and, where they
+1. Per data set one job writes the data if that is asked, fits what all methods share (the forest and, where they
    are asked, other judges of plausibility), and stores it.
 2. Per data set and method one job reads them, fits what the method needs besides, and explains the instances one by
    one. Each explanation is written when it is made. What is there already is not made again.
@@ -11,44 +11,53 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, wait
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import as_completed
+from functools import partial
+from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
-from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_limits
+from tqdm.auto import tqdm
 
+from countarfactuals._parallel import processes
 from countarfactuals.exceptions import DensityWarning
 from countarfactuals.explainers import ARFExplainer, Explainer
-from countarfactuals.explainers.many import THREADS
-from countarfactuals.study.candidates import explain, share_background
-from countarfactuals.study.cases import Case, generate_case, load_case
-from countarfactuals.study.design import Design
-from countarfactuals.study.measures import KEYS, measure_name, measured
-from countarfactuals.study.progress import Pair, Progress
-from countarfactuals.study.store import Store, read_json, read_meta, write_json, write_parquet
+from countarfactuals.language import tr
+from countarfactuals.study.design import Design, dearest_first, own_fits
+from countarfactuals.study.measures import KEYS, explain, measure_name, measured, share_background
+from countarfactuals.study.mending import mend
+from countarfactuals.study.sets import SETS, Case
+from countarfactuals.study.store import Store, read_json, write_json, write_parquet
 
-_DEAREST = ("mocctree", "mocarf", "moc", "arf", "nice", "whatif")
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 _WARM_UP = 60  # evaluations of an explanation that is not counted: it loads the kernels
-_LOOK = 0.5  # seconds between looks at what other processes have finished
 
 
 def run_jobs(design: Design, store: Store, *, n_jobs: int = 1, quiet: bool = False) -> None:
     """Make every explanation that is not there yet."""
-    progress = Progress(_open(design, store), _known(design, store), quiet=quiet)
-    if not progress.left:
+    keys = list(every_explanation(design))
+    for path in mend(store, design.sets, keys):
+        print(tr("warning: {path} was damaged and is made anew.", path=path), file=sys.stderr)
+    n_made = sum(store.explanation(*key).exists() for key in keys)
+    if n_made == len(keys):
         return
     workers = min(effective_n_jobs(n_jobs), len(design.sets) * len(design.methods))
-    (_in_processes if workers > 1 else _one_by_one)(design, store, progress, workers)
-    progress.tell(last=True)
+    widths = dict(_finished(partial(prepare, design, store), design.sets, workers))
+    sets = sorted(design.sets, key=lambda name: -widths[name])
+    pairs = [(name, method) for name in sets for method in dearest_first(design.methods)]
+    with tqdm(total=len(keys), initial=n_made, disable=quiet, desc=tr("explanations")) as bar:
+        for n_explained in _explained(design, store, pairs, workers):
+            bar.update(n_explained)
 
 
 def case_of(design: Design, store: Store, name: str) -> Case:
-    """A case of the study, from the user's folder or from what was generated."""
-    return load_case(design.data or store.data, name, design.n_instances)
+    """A case of the study."""
+    return SETS[name].case(design, store.data)
 
 
 def every_explanation(design: Design) -> Iterator[tuple[str, str, int]]:
@@ -59,27 +68,16 @@ def every_explanation(design: Design) -> Iterator[tuple[str, str, int]]:
                 yield name, method, instance
 
 
-def _open(design: Design, store: Store) -> Iterator[Pair]:
-    return ((key[0], key[1]) for key in every_explanation(design) if not store.explanation(*key).exists())
-
-
-def _known(design: Design, store: Store) -> Iterator[tuple[Pair, float]]:
-    for name, method, instance in every_explanation(design):
-        path = store.explanation(name, method, instance)
-        if path.exists():
-            yield (name, method), read_meta(path)["seconds"]
-
-
 # Jobs
 
 
-def prepare(design: Design, store: Store, name: str) -> None:
-    """Generate the data if need be, and fit the forest and the judges that all methods share."""
-    if design.data is None:
-        generate_case(store.data, name, seed=design.seed, n_rows=design.n_rows, n_instances=design.n_instances)
-    if store.forest_record(name).exists():
-        return
+def prepare(design: Design, store: Store, name: str) -> tuple[str, int]:
+    """Write the data if need be, and fit the forest and the judges that all methods share; the name and the width."""
+    design.load_plugins()
+    SETS[name].write(design, store.data)
     case = case_of(design, store, name)
+    if store.forest_record(name).exists():
+        return name, case.n_features
     explainer = design.explainer("arf", case.model, case.n_features)
     store.forest(name).parent.mkdir(parents=True, exist_ok=True)
     with threadpool_limits(1), warnings.catch_warnings():
@@ -98,10 +96,12 @@ def prepare(design: Design, store: Store, name: str) -> None:
         "measure": measure_name(plausibility),
     }
     write_json(store.forest_record(name), record)
+    return name, case.n_features
 
 
-def explain_all(design: Design, store: Store, name: str, method: str) -> Iterator[float]:
-    """Explain the instances that are not explained yet; seconds of each as it is written."""
+def explain_all(design: Design, store: Store, name: str, method: str) -> Iterator[int]:
+    """Explain the instances that are not explained yet; 1 as each is written."""
+    design.load_plugins()
     left = [i for i in range(1, design.n_instances + 1) if not store.explanation(name, method, i).exists()]
     if not left:
         return
@@ -109,7 +109,8 @@ def explain_all(design: Design, store: Store, name: str, method: str) -> Iterato
         case = case_of(design, store, name)
         explainer = _fitted(design, store, case, method)
         for instance in left:
-            yield _explain_one(case, explainer, store, method, instance)
+            _explain_one(case, explainer, store, method, instance)
+            yield 1
 
 
 def _fitted(design: Design, store: Store, case: Case, method: str) -> Explainer:
@@ -126,83 +127,59 @@ def _fitted(design: Design, store: Store, case: Case, method: str) -> Explainer:
     return explainer
 
 
-def _explain_one(case: Case, explainer: Explainer, store: Store, method: str, instance: int) -> float:
+def _explain_one(case: Case, explainer: Explainer, store: Store, method: str, instance: int) -> None:
     x = case.instances.iloc[[instance - 1]]
     explanation = explain(explainer, x, case.target(x))
     frame = measured(case, explainer, explanation)
     for place, (key, value) in enumerate(zip(KEYS, (case.name, method, instance), strict=True)):
         frame.insert(place, key, value)
     meta = {
+        **dict(zip(KEYS, (case.name, method, instance), strict=True)),
         "seconds": explanation.seconds,
         "n_evaluated": explanation.n_evaluated,
         "n_distinct": len(explanation.rows),
         "status": explanation.result.status,
     }
     write_parquet(store.explanation(case.name, method, instance), frame, meta)
-    return explanation.seconds
 
 
-# Order
+# Processes
 
 
-def _in_order(design: Design) -> list[str]:
-    width = {name: int(name.removeprefix("bn_")) if name.startswith("bn_") else 0 for name in design.sets}
-    return sorted(design.sets, key=lambda name: -width[name])
+def _explained(design: Design, store: Store, pairs: list[tuple[str, str]], workers: int) -> Iterator[int]:
+    """Numbers of explanations as they are made: in this process one by one, else those of a job together."""
+    if workers == 1:
+        for pair in pairs:
+            yield from explain_all(design, store, *pair)
+    else:
+        yield from _finished(partial(_explain_there, design, store), pairs, workers)
 
 
-def _methods_in_order(design: Design) -> list[str]:
-    return sorted(design.methods, key=_DEAREST.index)
+def _explain_there(design: Design, store: Store, pair: tuple[str, str]) -> int:
+    return sum(explain_all(design, store, *pair))
 
 
-def _one_by_one(design: Design, store: Store, progress: Progress, workers: int) -> None:
-    for name in _in_order(design):
-        prepare(design, store, name)
-        for method in _methods_in_order(design):
-            for seconds in explain_all(design, store, name, method):
-                progress.finished((name, method), seconds)
-                progress.tell()
+def _finished(job: Callable[[Task], Result], tasks: Iterable[Task], workers: int) -> Iterator[Result]:
+    """What a job returns, as it comes."""
+    if workers == 1:
+        yield from map(job, tasks)
+        return
+    with processes(workers) as executor:
+        for future in as_completed([executor.submit(job, task) for task in tasks]):
+            yield future.result()
 
 
-def _in_processes(design: Design, store: Store, progress: Progress, workers: int) -> None:
-    executor = get_reusable_executor(workers, env=dict.fromkeys(THREADS, "1"))
-    seen = {key for key in every_explanation(design) if store.explanation(*key).exists()}
-    waiting: dict[Any, str | None] = {}  # jobs, and the data set that a job prepares
-    try:
-        for name in _in_order(design):
-            waiting[executor.submit(prepare, design, store, name)] = name
-        while waiting:
-            done, _ = wait(waiting, timeout=_LOOK, return_when=FIRST_COMPLETED)
-            for future in done:
-                prepared = waiting.pop(future)
-                future.result()
-                if prepared is not None:
-                    for method in _methods_in_order(design):
-                        waiting[executor.submit(_explain_there, design, store, prepared, method)] = None
-            for key in every_explanation(design):
-                if key not in seen and store.explanation(*key).exists():
-                    seen.add(key)
-                    progress.finished((key[0], key[1]), read_meta(store.explanation(*key))["seconds"])
-            progress.tell()
-    except BaseException:  # an error, or Ctrl-C: nothing is to go on behind the user's back
-        executor.shutdown(wait=False, kill_workers=True)
-        raise
-
-
-def _explain_there(design: Design, store: Store, name: str, method: str) -> None:
-    for _ in explain_all(design, store, name, method):
-        pass
+# Records
 
 
 def fit_seconds(design: Design, store: Store) -> list[dict[str, Any]]:
     """Seconds of every fit: the forest and the judges that all share, and what methods fit on their own."""
     rows: list[dict[str, Any]] = []
     for name in design.sets:
-        record = read_json(store.forest_record(name))
-        rows.append({"dataset": name, "method": "all", "fitted": "forest", "seconds": record["seconds"]})
-        for method, what in (("mocctree", "conditional trees"), ("nice", "autoencoder")):
-            if method in design.methods:
-                seconds = read_json(store.fit_record(name, method))["seconds"]
-                rows.append({"dataset": name, "method": method, "fitted": what, "seconds": seconds})
+        places = {"all": ("forest", store.forest_record(name))}
+        places |= {m: (what, store.fit_record(name, m)) for m, what in own_fits().items() if m in design.methods}
+        for method, (what, path) in places.items():
+            rows.append({"dataset": name, "method": method, "fitted": what, "seconds": read_json(path)["seconds"]})
     return rows
 
 

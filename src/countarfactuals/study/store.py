@@ -15,29 +15,28 @@ exact names in exact places, so that no other file is touched.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from countarfactuals.datasets.paper import PAPER_SETS
-from countarfactuals.exceptions import MissingDependencyError, StorageError, listed
+from countarfactuals._optional import optional
+from countarfactuals.exceptions import StorageError, listed
 from countarfactuals.files import is_unfinished, unfinished_beside, whole_file
-from countarfactuals.study.design import METHODS
 
+needed = partial(optional, what="The study needs", extra="study")
 _META = b"countarfactuals.study"
+_DIGEST = b"countarfactuals.digest"
 DESIGN, ENVIRONMENT, REPORT, CANDIDATES = "design.json", "environment.json", "report.html", "counterfactuals.parquet"
 TABLES = ("per_instance", "summary", "pooled_correlations", "fit_seconds", "trade_off", "calibration", "findings")
-FIGURES = (
-    *("boxes", "attainment_distance", "attainment_changed", "correlations", "calibration"),
-    *(f"pairs_{name}" for name in PAPER_SETS),
-)
+FIGURES = ("boxes", "attainment_distance", "attainment_changed", "correlations", "calibration")
 
 
 def replace(path: Path, write: Callable[[Path], Any]) -> None:
@@ -80,33 +79,42 @@ def write_csv(path: Path, frame: pd.DataFrame) -> None:
 
 
 def write_parquet(path: Path, frame: pd.DataFrame, meta: dict[str, Any] | None = None) -> None:
-    """A table and what is known of it."""
-    arrow, parquet = _arrow()
-    table = arrow.Table.from_pandas(frame, preserve_index=False)
-    table = table.replace_schema_metadata({_META: json.dumps(meta or {}).encode()})
-    replace(path, lambda place: parquet.write_table(table, place))
+    """A table and what is known of it, with a digest of both and checksums of its pages."""
+    arrow, parquet = needed("pyarrow"), needed("pyarrow.parquet")
+    table = arrow.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    text = json.dumps(meta or {}).encode()
+    table = table.replace_schema_metadata({_META: text, _DIGEST: _digest(text, table.to_pandas())})
+    replace(path, lambda place: parquet.write_table(table, place, write_page_checksum=True))
 
 
 def read_parquet(path: Path) -> pd.DataFrame:
-    """The table that `write_parquet` wrote."""
-    _, parquet = _arrow()
-    return parquet.read_table(path).to_pandas()
+    """The table that `write_parquet` wrote; StorageError for one that was damaged since."""
+    try:
+        table = needed("pyarrow.parquet").read_table(path, page_checksum_verification=True)
+        meta = table.schema.metadata or {}
+        frame = table.replace_schema_metadata(None).to_pandas()
+        is_whole = _META in meta and meta.get(_DIGEST, b"") in (b"", _digest(meta[_META], frame))
+    except (OSError, ValueError, ArithmeticError, LookupError, TypeError, NotImplementedError, MemoryError) as error:
+        raise StorageError(f"{str(path)!r} is damaged: {error}. Resume the study, which makes it anew.") from error
+    if not is_whole:
+        raise StorageError(f"{str(path)!r} is damaged: its digest does not fit. Resume the study, which makes it anew.")
+    return frame
+
+
+def _digest(text: bytes, frame: pd.DataFrame) -> bytes:
+    """A digest of what is known of a table and of all of its cells."""
+    digest = hashlib.sha256(text)
+    for name in frame:
+        values = frame[name].to_numpy()
+        digest.update(f"{name!r} {values.dtype}".encode())
+        digest.update(values.tobytes() if values.dtype.kind in "biuf" else repr(values.tolist()).encode())
+    return digest.hexdigest().encode()
 
 
 def read_meta(path: Path) -> dict[str, Any]:
     """What is known of the table, without reading it."""
-    _, parquet = _arrow()
-    found: dict[str, Any] = json.loads(parquet.read_schema(path).metadata[_META])
+    found: dict[str, Any] = json.loads(needed("pyarrow.parquet").read_schema(path).metadata[_META])
     return found
-
-
-def _arrow() -> tuple[Any, Any]:
-    try:
-        return import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise MissingDependencyError(
-            "The study needs pyarrow for its tables. Install it with `pip install 'countarfactuals[study]'`."
-        ) from error
 
 
 class Store:
@@ -147,10 +155,10 @@ class Store:
             raise StorageError(
                 f"{str(self.out)!r} holds a study already. Pass --resume to go on with it, or give another folder."
             )
-        known = self._design()
-        if other := [name for name in identity if known.get(name) != identity[name]]:
+        begun = self._design()
+        if other := [name for name in identity if begun.get(name) != identity[name]]:
             raise StorageError(
-                f"The study in {str(self.out)!r} has another {listed(other)}, such as {known.get(other[0])!r} instead "
+                f"The study in {str(self.out)!r} has another {listed(other)}, such as {begun.get(other[0])!r} instead "
                 f"of {identity[other[0]]!r}. Resume it with the options it was begun with, or give another folder."
             )
 
@@ -167,12 +175,12 @@ class Store:
 
     def _design(self) -> dict[str, Any]:
         try:
-            known = read_json(self.out / DESIGN)
+            content = read_json(self.out / DESIGN)
         except ValueError:
-            known = None
-        if not isinstance(known, dict):
+            content = None
+        if not isinstance(content, dict):
             raise StorageError(f"{str(self.out / DESIGN)!r} is not the design of a study. Give a new folder.")
-        return known
+        return content
 
     def record_environment(self, environment: dict[str, Any]) -> list[dict[str, Any]]:
         """Add an environment to those that worked on the study, unless the last one was the same; all of them."""
@@ -189,24 +197,26 @@ class Store:
         found: list[dict[str, Any]] = read_json(self.out / ENVIRONMENT)["environments"]
         return found
 
-    def sweep(self) -> None:
+    def sweep(self, datasets: Iterable[str], methods: Iterable[str]) -> None:
         """Remove what killed processes left unfinished, and nothing else; no other may be at work."""
-        for folder, names in self._files():
+        datasets = list(datasets)
+        for folder, names in self._files(datasets, list(methods)):
             for path in _inside(folder):
                 if is_unfinished(path.name, names) and path.is_file() and not path.is_symlink():
                     path.unlink(missing_ok=True)
         for path in _inside(self.data):
-            if is_unfinished(path.name, _one_of(PAPER_SETS)) and path.is_dir() and not path.is_symlink():
+            if is_unfinished(path.name, _one_of(datasets)) and path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
 
-    def _files(self) -> Iterator[tuple[Path, str]]:
+    def _files(self, datasets: list[str], methods: list[str]) -> Iterator[tuple[Path, str]]:
         """Each folder that files are written to, and their names there, as a pattern."""
         tables = [f"{name}.csv" for name in TABLES]
         yield self.out, _one_of([DESIGN, ENVIRONMENT, REPORT, CANDIDATES, *tables])
-        yield self.out / "figures", rf"({_one_of(FIGURES)})\.(png|pdf)"
-        for dataset in PAPER_SETS:
+        pictures = _one_of([*FIGURES, *(f"pairs_{name}" for name in datasets)])
+        yield self.out / "figures", rf"({pictures})\.(png|pdf)"
+        for dataset in datasets:
             yield self.out / "work" / dataset, r"forest\.(json|npz)"
-            for method in METHODS:
+            for method in methods:
                 yield self.out / "work" / dataset / method, r"fit\.json|\d{3,}\.parquet"
 
 

@@ -18,17 +18,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from countarfactuals.study.figures.attainment import draw_attainment
 from countarfactuals.study.figures.boxes import draw_boxes
-from countarfactuals.study.figures.calibration import draw_calibration
 from countarfactuals.study.figures.correlations import draw_correlations
+from countarfactuals.study.figures.line_panels import draw_attainment, draw_calibration
 from countarfactuals.study.figures.pairs import draw_pairs
 from countarfactuals.study.store import replace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from countarfactuals.study.study import Tables
+    from countarfactuals.study.tables import Tables
 
 _DPI = 200
 
@@ -50,7 +49,7 @@ def _every(tables: Tables) -> Iterator[tuple[str, Figure]]:
     yield "attainment_distance", draw_attainment(tables.candidates, tables.per_instance, "distance")
     yield "attainment_changed", draw_attainment(tables.candidates, tables.per_instance, "share_changed")
     yield "correlations", draw_correlations(tables.per_instance, tables.pooled)
-    if (figure := draw_calibration(tables.claims())) is not None:
+    if (figure := draw_calibration(tables.claims)) is not None:
         yield "calibration", figure
     for name, case in tables.cases.items():
         yield f"pairs_{name}", draw_pairs(case)

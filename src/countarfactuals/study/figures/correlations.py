@@ -13,9 +13,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from countarfactuals.language import tr
 from countarfactuals.plotting import style
 
-_SIDES = {"spearman_arf": ("learned", style.BLACK, "o"), "spearman_gower": ("Gower", "#9A7B00", "s")}
+_SIDES = {"spearman_arf": (style.BLACK, "o", "-"), "spearman_gower": ("#9A7B00", "s", "-.")}  # colour, marker, dash
 _GRID = np.linspace(-1.0, 1.0, 401)
 
 
@@ -40,55 +41,45 @@ def draw_correlations(instances: pd.DataFrame, pooled: pd.DataFrame) -> Figure:
 
 
 def _densities(ax: Axes, instances: pd.DataFrame) -> None:
-    defined = instances[["spearman_arf", "spearman_gower"]].dropna()
-    for column, (name, colour, _) in _SIDES.items():
+    defined = instances[list(_SIDES)].dropna()
+    labels = ("learned, median {median:.2f}", "Gower, median {median:.2f}")
+    for (column, (colour, _, dash)), label in zip(_SIDES.items(), labels, strict=True):
         values = defined[column].to_numpy()
         if len(values) == 0:
-            ax.text(0.5, 0.5, "no pair is defined", transform=ax.transAxes, ha="center", fontsize=style.TEXT)
-            break
-        density = reflected_density(values)
+            continue
+        density, median = reflected_density(values), float(np.median(values))
         ax.fill_between(_GRID, density, color=colour, alpha=0.25, linewidth=0)
-        dash = "-" if column == "spearman_arf" else "-."
-        label = f"{name}, median {np.median(values):.2f}"
-        ax.plot(_GRID, density, color=colour, linewidth=1.6, linestyle=dash, label=label)
-        ax.axvline(float(np.median(values)), color=colour, linewidth=1.0, linestyle="--")
-    ax.set_xlim(-1.0, 1.0)
-    ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
+        ax.plot(_GRID, density, color=colour, linewidth=1.6, linestyle=dash, label=tr(label, median=median))
+        ax.axvline(median, color=colour, linewidth=1.0, linestyle="--")
+    if defined.empty:
+        ax.text(0.5, 0.5, tr("no pair is defined"), transform=ax.transAxes, ha="center", fontsize=style.TEXT)
+    ax.set(xlim=(-1.0, 1.0), xticks=[-1.0, -0.5, 0.0, 0.5, 1.0])
     ax.set_ylim(bottom=0.0)
-    ax.set_xlabel("Spearman correlation to the true density", fontsize=style.SMALL)
-    ax.set_ylabel("density over explanations", fontsize=style.SMALL)
-    ax.set_title("All explanations", fontsize=style.TEXT)
-    if len(defined):
-        ax.legend(fontsize=style.SMALL, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17))
-    style.plain_frame(ax)
+    ax.set_ylabel(tr("density over explanations"), fontsize=style.SMALL)
+    legend_at = 0.5 if len(defined) else None
+    _finish(ax, tr("All explanations"), tr("Spearman correlation to the true density"), legend_at, 1)
 
 
 def _medians(ax: Axes, instances: pd.DataFrame, pooled: pd.DataFrame) -> None:
     sets = list(instances["dataset"].unique())
-    for shift, table, is_filled, words in (
-        (-0.15, instances, False, "per explanation"),
-        (0.15, pooled, True, "pooled"),
-    ):
+    of_each, of_pooled = ("learned, per explanation", "Gower, per explanation"), ("learned, pooled", "Gower, pooled")
+    for shift, table, is_filled, labels in ((-0.15, instances, False, of_each), (0.15, pooled, True, of_pooled)):
         medians = table.groupby("dataset")[list(_SIDES)].median().reindex(sets)
         heights = np.arange(len(sets)) + shift
-        ax.hlines(heights, medians["spearman_arf"], medians["spearman_gower"], color=style.FAINT, linewidth=2.5)
-        for column, (name, colour, marker) in _SIDES.items():
-            face = colour if is_filled else "white"
-            ax.plot(
-                medians[column],
-                heights,
-                linestyle="none",
-                marker=marker,
-                markersize=6,
-                color=colour,
-                markerfacecolor=face,
-                label=f"{name}, {words}",
-            )
+        ax.hlines(heights, *(medians[side] for side in _SIDES), color=style.FAINT, linewidth=2.5)
+        for (column, (colour, marker, _)), label in zip(_SIDES.items(), labels, strict=True):
+            (dots,) = ax.plot(medians[column], heights, color=colour, label=tr(label))
+            dots.set(linestyle="none", marker=marker, markersize=6, markerfacecolor=colour if is_filled else "white")
     ax.set_yticks(range(len(sets)), sets, fontsize=style.SMALL)
     ax.set_ylim(len(sets) - 0.5, -0.5)
-    ax.set_xlabel("median Spearman correlation", fontsize=style.SMALL)
-    ax.set_title("By data set", fontsize=style.TEXT)
-    low = min(0.0, ax.get_xlim()[0])
-    ax.set_xlim(low, 1.02)
-    ax.legend(fontsize=style.SMALL, frameon=False, loc="upper center", bbox_to_anchor=(0.4, -0.17), ncols=2)
+    ax.set_xlim(min(0.0, ax.get_xlim()[0]), 1.02)
+    _finish(ax, tr("By data set"), tr("median Spearman correlation"), 0.4, 2)
+
+
+def _finish(ax: Axes, title: str, label: str, legend_at: float | None, n_columns: int) -> None:
+    ax.set_title(title, fontsize=style.TEXT)
+    ax.set_xlabel(label, fontsize=style.SMALL)
+    if legend_at is not None:
+        place = (legend_at, -0.17)
+        ax.legend(fontsize=style.SMALL, frameon=False, loc="upper center", bbox_to_anchor=place, ncols=n_columns)
     style.plain_frame(ax)

@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -17,8 +19,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from countarfactuals.language import tr
 from countarfactuals.plotting import style
-from countarfactuals.study.cases import Case
+from countarfactuals.study.sets import Case
 
 MOST_FEATURES = 9
 _MOST_ROWS = 1200
@@ -38,57 +41,63 @@ def shown_features(case: Case) -> list[str]:
     return [name for name in names if name in best]
 
 
+class _Shown(NamedTuple):
+    """What is drawn: a sample of the data and the instances by feature, and the sample's labels."""
+
+    data: dict[str, np.ndarray]
+    instances: dict[str, np.ndarray]
+    label: np.ndarray
+
+
 def draw_pairs(case: Case) -> Figure:
-    """The whole matrix."""
+    """The whole matrix; two features need one panel only."""
     names, rng = shown_features(case), np.random.default_rng(1)
     chosen = np.sort(rng.permutation(len(case.X))[:_MOST_ROWS])
-    data = {name: _spread(case.X[name].iloc[chosen], rng) for name in names}
-    instances = {name: case.instances[name].astype(float).to_numpy() for name in names}
-    y = case.y.to_numpy()[chosen]
-    n = len(names)
-    if n == 2:
-        return _plane(case, names, data, instances, y)
-    figure = Figure(figsize=(style.PAGE, style.PAGE), layout="constrained")
-    axes = figure.subplots(n, n, squeeze=False, sharex="col")
-    for i, below in enumerate(names):
-        for j, across in enumerate(names):
-            ax = axes[i, j]
-            if j > i:
-                ax.set_visible(False)
-                continue
-            if i == j:
-                _histogram(ax, data[below], y)
-            else:
-                _scatter(ax, data[across], data[below], y, instances[across], instances[below], 2.0, 22.0)
-            _few_ticks(ax.xaxis)
-            if i != j:
-                _few_ticks(ax.yaxis)
-            if i == n - 1 and _is_level(case.X[across]):
-                ax.set_xticks(_levels(case.X[across]))
-            if j == 0 and i > 0 and _is_level(case.X[below]):
-                ax.set_yticks(_levels(case.X[below]))
-            style.plain_frame(ax)
-            ax.tick_params(labelsize=6.5, labelbottom=i == n - 1, labelleft=j == 0 and i > 0)
-            if i == n - 1:
-                ax.set_xlabel(across, fontsize=style.SMALL)
-            if j == 0 and i > 0:
-                ax.set_ylabel(below, fontsize=style.SMALL)
-    figure.legend(
-        handles=_handles(), loc="upper right", bbox_to_anchor=(0.97, 0.97), fontsize=style.TEXT, frameon=False
+    shown = _Shown(
+        {name: _spread(case.X[name].iloc[chosen], rng) for name in names},
+        {name: case.instances[name].astype(float).to_numpy() for name in names},
+        case.y.to_numpy()[chosen],
     )
-    total = f", {n} of {case.n_features} features" if n < case.n_features else ""
-    figure.suptitle(f"{case.name}{total}", fontsize=style.TEXT)
+    return _plane(case, shown) if len(names) == 2 else _matrix(case, shown)
+
+
+def _matrix(case: Case, shown: _Shown) -> Figure:
+    names = list(shown.data)
+    figure = Figure(figsize=(style.PAGE, style.PAGE), layout="constrained")
+    axes = figure.subplots(len(names), len(names), squeeze=False, sharex="col")
+    for i, below in enumerate(names):
+        for ax, across in zip(axes[i], names, strict=True):
+            ax.set_visible(names.index(across) <= i)
+        for ax, across in zip(axes[i, :i], names, strict=False):
+            _scatter(ax, shown, across, below, 2.0, 22.0)
+            _few_ticks(ax.yaxis)
+        _histogram(axes[i, i], shown.data[below], shown.label)
+        for j, ax in enumerate(axes[i, : i + 1]):
+            _few_ticks(ax.xaxis)
+            style.plain_frame(ax)
+            ax.tick_params(labelsize=6.5, labelbottom=i == len(names) - 1, labelleft=j == 0 < i)
+    for ax, name in zip(axes[-1], names, strict=True):
+        _name_axis(ax.xaxis, case.X[name])
+    for ax, name in zip(axes[1:, 0], names[1:], strict=True):
+        _name_axis(ax.yaxis, case.X[name])
+    place = {"loc": "upper right", "bbox_to_anchor": (0.97, 0.97)}
+    figure.legend(handles=_handles(), **place, fontsize=style.TEXT, frameon=False)
+    title = "{set}" if len(names) == case.n_features else tr("{set}, {n} of {all} features")
+    figure.suptitle(title.format(set=case.name, n=len(names), all=case.n_features), fontsize=style.TEXT)
     return figure
 
 
-def _plane(
-    case: Case, names: list[str], data: dict[str, np.ndarray], instances: dict[str, np.ndarray], y: np.ndarray
-) -> Figure:
-    """Two features need one panel only."""
+def _name_axis(axis: Axis, values: pd.Series) -> None:
+    axis.set_label_text(str(values.name), fontsize=style.SMALL)
+    if _is_level(values):
+        axis.set_ticks([float(level) for level in values.cat.categories])
+
+
+def _plane(case: Case, shown: _Shown) -> Figure:
     figure = Figure(figsize=(4.6, 3.6), layout="constrained")
     ax = figure.subplots()
-    across, below = names
-    _scatter(ax, data[across], data[below], y, instances[across], instances[below], 6.0, 70.0)
+    across, below = shown.data
+    _scatter(ax, shown, across, below, 6.0, 70.0)
     style.plain_frame(ax)
     ax.set_xlabel(across, fontsize=style.TEXT)
     ax.set_ylabel(below, fontsize=style.TEXT)
@@ -112,17 +121,13 @@ def _is_level(values: pd.Series) -> bool:
     return isinstance(values.dtype, pd.CategoricalDtype)
 
 
-def _levels(values: pd.Series) -> list[float]:
-    return [float(level) for level in values.cat.categories]
-
-
-def _scatter(
-    ax: Axes, x: np.ndarray, y: np.ndarray, label: np.ndarray, xs: np.ndarray, ys: np.ndarray, size: float, star: float
-) -> None:
+def _scatter(ax: Axes, shown: _Shown, across: str, below: str, size: float, star: float) -> None:
+    x, y = shown.data[across], shown.data[below]
     for value, colour, marker in _COLOURS:
-        is_it = label == value
+        is_it = shown.label == value
         ax.scatter(x[is_it], y[is_it], s=size, c=colour, marker=marker, alpha=0.45, linewidths=0, rasterized=True)
-    ax.scatter(xs, ys, s=star, c=_STAR_FACE, edgecolors=_STAR_EDGE, marker="*", linewidths=0.5, zorder=3)
+    stars: dict[str, Any] = {"c": _STAR_FACE, "edgecolors": _STAR_EDGE, "marker": "*", "linewidths": 0.5}
+    ax.scatter(shown.instances[across], shown.instances[below], s=star, zorder=3, **stars)
 
 
 def _histogram(ax: Axes, values: np.ndarray, label: np.ndarray) -> None:
@@ -133,10 +138,10 @@ def _histogram(ax: Axes, values: np.ndarray, label: np.ndarray) -> None:
 
 
 def _handles() -> list[Line2D]:
-    found = [
+    labels = [
         Line2D([], [], linestyle="none", marker=marker, color=colour, markersize=5, label=f"y = {value}")
         for value, colour, marker in _COLOURS
     ]
-    star = Line2D([], [], linestyle="none", marker="*", markersize=10, label="explained")
+    star = Line2D([], [], linestyle="none", marker="*", markersize=10, label=tr("explained"))
     star.set(markerfacecolor=_STAR_FACE, markeredgecolor=_STAR_EDGE)
-    return [*found, star]
+    return [*labels, star]

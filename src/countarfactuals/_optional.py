@@ -1,0 +1,32 @@
+"""Packages that are not installed with this one: imported when they are needed, by an error that says how if absent."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from countarfactuals.exceptions import MissingDependencyError
+
+
+def optional(module: str, what: str, extra: str | None) -> Any:
+    """The module of an optional package.
+
+    Parameters
+    ----------
+    module : its name.
+    what : what needs it, and the verb, such as "Pictures need".
+    extra : of this package that installs it; None if no extra does.
+
+    >>> optional("json", "Examples need", "test").dumps(1)
+    '1'
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingDependencyError(
+            "{what} {package}, which is not installed. Install it with `pip install {name}`.",
+            what=what,
+            package=package,
+            name=package if extra is None else f"'countarfactuals[{extra}]'",
+        ) from error

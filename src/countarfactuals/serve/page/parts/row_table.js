@@ -1,0 +1,145 @@
+/* The table of all rows, of which only those in sight are drawn.
+
+   1. The service is asked for pages of rows that match the search and the filter, in the order of a column.
+   2. A tall empty space stands for all rows; those in sight are placed in it. So 50,000 rows scroll as ten do.
+   3. The keyboard moves a row that is marked (arrows, Page up and down, Home, End), and Enter takes it. */
+
+import * as api from "../api.js";
+import { counted, percent, tr } from "../phrases.js";
+import { isNumeric, outcomeText } from "../targets.js";
+import { cellText, hasScale } from "../values.js";
+import { html, useEffect, useRef, useState } from "../vendor/preact-htm.js";
+import { Busy, ProblemNote } from "./notes.js";
+
+const HEIGHT = 44, PAGE = 100, SPARE = 6, WAIT = 180;
+
+export function RowTable({ state, onTake, onChange }) {
+  const { about, name } = state;
+  const [asked, ask] = useState({ search: "", prediction: "", sort: "", order: "asc" });
+  const found = useRows(name, asked);
+  const sortBy = (column) => ask({ ...asked, sort: column, order: asked.sort === column && asked.order === "asc" ? "desc" : "asc" });
+  return html`
+    <div class="finder">
+      <label class="field grow"><span>${tr("Search")}</span>
+        <input type="search" value=${asked.search} placeholder=${tr("Any value, such as a name or a number")} onInput=${(event) => ask({ ...asked, search: event.target.value })} /></label>
+      ${!isNumeric(about) && html`
+        <label class="field"><span>${tr("Prediction")}</span>
+          <select value=${asked.prediction} onChange=${(event) => ask({ ...asked, prediction: event.target.value })}>
+            <option value="">${tr("all")}</option>
+            ${about.classes.map((label) => html`<option value=${String(label)}>${String(label)}</option>`)}
+          </select></label>`}
+      <p class="quiet matching" role="status">${found.total === null ? tr("Loading …") : tr("{matching} of {total} rows", found)}</p>
+    </div>
+    ${found.problem && html`<${ProblemNote} problem=${found.problem} />`}
+    ${found.matching === 0 ? html`<p class="empty">${tr("No row matches. Search for less, or choose another prediction.")}</p>`
+      : html`<${Grid} key=${JSON.stringify(asked)} about=${about} found=${found} asked=${asked} onSort=${sortBy} onTake=${onTake} onChange=${onChange} />`}
+  `;
+}
+
+/** Pages of rows as they are needed: {total, matching, at(i), need(from, to), problem}. */
+function useRows(name, asked) {
+  const [pages, put] = useState({});
+  const [counts, count] = useState({ total: null, matching: null, problem: null });
+  const current = useRef({});
+  const load = async (page, run) => {
+    if (run.loading.has(page)) return;
+    run.loading.add(page);
+    try {
+      const got = await api.rows(name, { ...asked, offset: page * PAGE, limit: PAGE }, run.abort.signal);
+      count({ total: got.total, matching: got.matching, problem: null });
+      put((before) => (current.current === run ? { ...before, [page]: got.rows } : before));
+    } catch (problem) {
+      if (problem.name !== "AbortError") count((before) => ({ ...before, problem }));
+    }
+  };
+  useEffect(() => {
+    const run = { loading: new Set(), abort: new AbortController() };
+    current.current = run;
+    const timer = setTimeout(() => (put({}), load(0, run)), asked.search ? WAIT : 0);
+    return () => (clearTimeout(timer), run.abort.abort());
+  }, [name, JSON.stringify(asked)]);
+  return {
+    ...counts,
+    at: (i) => pages[Math.floor(i / PAGE)]?.[i % PAGE],
+    need: (from, to) => {
+      for (let page = Math.floor(from / PAGE); page <= Math.floor(to / PAGE); page++) load(page, current.current);
+    },
+  };
+}
+
+function Grid({ about, found, asked, onSort, onTake, onChange }) {
+  const frame = useRef(null);
+  const [view, look] = useState({ from: 0, to: 20 });
+  const [marked, mark] = useState(0);
+  const n = found.matching ?? 0;
+  const see = () => {
+    const { scrollTop, clientHeight } = frame.current;
+    const from = Math.max(Math.floor(scrollTop / HEIGHT) - SPARE, 0);
+    const to = Math.min(Math.ceil((scrollTop + clientHeight) / HEIGHT) + SPARE, Math.max(n - 1, 0));
+    if (from !== view.from || to !== view.to) look({ from, to });
+    if (n) found.need(from, to);
+  };
+  useEffect(see, [n]);
+  const move = (event) => {
+    const jump = Math.max(Math.floor(frame.current.clientHeight / HEIGHT) - 2, 1);
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: jump, PageUp: -jump, Home: -n, End: n };
+    if (event.target.tagName === "BUTTON") return;
+    if (event.key in steps) {
+      event.preventDefault();
+      const at = Math.min(Math.max(marked + steps[event.key], 0), n - 1);
+      mark(at);
+      reveal(frame.current, at);
+    } else if ((event.key === "Enter" || event.key === " ") && found.at(marked)) {
+      event.preventDefault();
+      onTake(found.at(marked));
+    }
+  };
+  const columns = about.columns;
+  const inSight = Array.from({ length: Math.max(Math.min(view.to, n - 1) - view.from + 1, 0) }, (_, i) => view.from + i);
+  return html`
+    <p id="grid-help" class="quiet keys">${tr("Click a row to take it. With the keyboard: arrows, then Enter.")}</p>
+    <div class="grid" role="grid" tabindex="0" ref=${frame} aria-label=${tr("Rows")} aria-describedby="grid-help" aria-rowcount=${n + 1}
+      aria-colcount=${columns.length + 2} aria-activedescendant=${n ? `row-${marked}` : null} onScroll=${see} onKeyDown=${move}>
+      <div role="rowgroup" class="grid-head">
+        <div role="row" aria-rowindex="1" class="grid-row">
+          <div role="columnheader" class="grid-key">${tr("Row")}</div>
+          <${Sortable} name="prediction" label=${tr("Prediction")} asked=${asked} onSort=${onSort} />
+          ${columns.map((column) => html`<${Sortable} name=${column.name} label=${column.label} asked=${asked} onSort=${onSort} isNumber=${hasScale(column)} />`)}
+        </div>
+      </div>
+      <div role="rowgroup" class="grid-body" style=${{ height: `${Math.max(n, 1) * HEIGHT}px` }}>
+        ${inSight.map((i) => html`<${Line} key=${i} i=${i} one=${found.at(i)} about=${about} isMarked=${i === marked} onTake=${onTake} />`)}
+        ${found.total === null && html`<${Busy} text=${tr("Loading …")} />`}
+      </div>
+    </div>
+    ${onChange && found.at(marked) && html`
+      <p class="buttons"><button class="plain" onClick=${() => onChange(found.at(marked))}>${tr("Change row {key} before taking it", { key: found.at(marked).key })}</button></p>`}
+  `;
+}
+
+function reveal(frame, at) {
+  const head = frame.querySelector(".grid-head").offsetHeight;
+  const top = at * HEIGHT, room = frame.clientHeight - head;
+  if (top < frame.scrollTop) frame.scrollTop = top;
+  if (top + HEIGHT > frame.scrollTop + room) frame.scrollTop = top + HEIGHT - room;
+}
+
+function Sortable({ name, label, asked, onSort, isNumber = false }) {
+  const way = asked.sort !== name ? "none" : asked.order === "asc" ? "ascending" : "descending";
+  return html`<div role="columnheader" aria-sort=${way} class=${isNumber ? "right" : null}>
+    <button onClick=${() => onSort(name)}>${label}<span class="arrow" aria-hidden="true">${{ none: "", ascending: " ↑", descending: " ↓" }[way]}</span></button></div>`;
+}
+
+function Line({ i, one, about, isMarked, onTake }) {
+  const place = { transform: `translateY(${i * HEIGHT}px)` };
+  if (!one) return html`<div role="row" aria-rowindex=${i + 2} id=${`row-${i}`} class="grid-row waiting" style=${place}><div role="gridcell">…</div></div>`;
+  return html`
+    <div role="row" aria-rowindex=${i + 2} id=${`row-${i}`} aria-selected=${isMarked} class="grid-row" style=${place} onClick=${() => onTake(one)}>
+      <div role="gridcell" class="grid-key">${String(one.key)}</div>
+      <div role="gridcell"><span class="tag">${outcomeText(about, one.prediction)}</span></div>
+      ${about.columns.map((column) => {
+        const value = one.row[column.name];
+        return html`<div role="gridcell" class=${`${hasScale(column) ? "right" : ""} ${value === null ? "quiet" : ""}`}>${cellText(column, value)}</div>`;
+      })}
+    </div>`;
+}

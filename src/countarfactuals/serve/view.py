@@ -1,0 +1,148 @@
+"""A result as a page shows it: sentences, changes and figures of every way, and why there is none.
+
+Words are made here, in the language that is spoken; the result itself goes along as the library's JSON.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from countarfactuals.constraints import Clause
+from countarfactuals.counterfactuals import Counterfactuals
+from countarfactuals.counterfactuals.outcomes import wanted_score
+from countarfactuals.counterfactuals.restrictions import constraint_text
+from countarfactuals.counterfactuals.sentences import (
+    counterfactual_sentences,
+    odd_sentences,
+    result_sentences,
+    situation,
+    why_no_rows,
+)
+from countarfactuals.counterfactuals.table import feature_line
+from countarfactuals.language import tr
+from countarfactuals.language.spelling import joined
+from countarfactuals.language.vocabulary import Words
+from countarfactuals.prediction import Score
+from countarfactuals.schema import Schema
+from countarfactuals.serve.takeaway import code_of
+
+
+def plain_number(value: float) -> float | None:
+    """A number for JSON, which has no NaN."""
+    return float(value) if math.isfinite(value) else None
+
+
+def plain_cell(schema: Schema, j: int, code: float) -> Any:
+    """A cell as JSON has it: dates as texts."""
+    value = schema.decode_value(j, code)
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def plain_row(schema: Schema, row: np.ndarray) -> dict[str, Any]:
+    """A row as JSON has it."""
+    return {str(name): plain_cell(schema, j, row[j]) for j, name in enumerate(schema.names)}
+
+
+def plain_score(score: Score | None) -> dict[str, Any] | None:
+    """What a score is about, as JSON has it."""
+    return None if score is None else {"kind": score.kind, "label": score.label, "name": score.name}
+
+
+def view_of(result: Counterfactuals, words: Words, top: int, name: str) -> dict[str, Any]:
+    """All that a page shows of a result.
+
+    Parameters
+    ----------
+    result : of one row.
+    words : what things are called.
+    top : how many ways are chosen to be shown first.
+    name : of the explainer, for the code that gives the same.
+    """
+    has_none = result.status in ("none", "error")
+    return {
+        "status": result.status,
+        "headline": _headline(result, words),
+        "n_found": result.n_found,
+        "prediction": result.x_label,
+        "score": _score(result, result.x_scores),
+        "score_of": plain_score(wanted_score(result)),
+        "x_typicality": plain_number(result.x_typicality),
+        "ways": [_way(result, i, words) for i in range(len(result))],
+        "chosen": result.positions(top) if len(result) else [],
+        "reasons": why_no_rows(result, words) if has_none else [],
+        "notes": result.note_texts(),
+        "lifts": _lifts(result, words),
+        "code": code_of(result, name),
+    }
+
+
+def _headline(result: Counterfactuals, words: Words) -> str:
+    told = situation(result, words) or result_sentences(result, [], words)[:1]
+    return " ".join(told)
+
+
+def _score(result: Counterfactuals, scores: np.ndarray) -> float | None:
+    """The score of the wanted class, or the largest."""
+    wanted = wanted_score(result)
+    if not len(scores):
+        return None
+    return plain_number(float(scores.max() if wanted is None else wanted.of(scores)))
+
+
+def _way(result: Counterfactuals, i: int, words: Words) -> dict[str, Any]:
+    changes = [_change(result, i, j, words) for j in _changed(result, i)]
+    return {
+        "index": i,
+        "sentence": " ".join(counterfactual_sentences(result, i, words)),
+        "summary": joined([tr("{name} {value}", name=one["label"], value=one["to_text"]) for one in changes]),
+        "prediction": result.labels[i],
+        "score": _score(result, result.scores[i]),
+        "typicality": plain_number(result.typicality[i]),
+        "typicality_range": [plain_number(end) for end in result.typicality_range[i]],
+        "distance": plain_number(result.objectives["distance"][i]),
+        "n_changed": int(result.n_changed[i]),
+        "is_real_row": bool(result.is_real_row[i]),
+        "odd": odd_sentences(result.schema, result.rows[i], result.oddities[i], words),
+        "changes": changes,
+        "row": plain_row(result.schema, result.rows[i]),
+    }
+
+
+def _changed(result: Counterfactuals, i: int) -> list[int]:
+    """The changed columns; those that follow from others last."""
+    changed, follows = result.changed[i], result.consequence[i]
+    return [*np.flatnonzero(changed & ~follows).tolist(), *np.flatnonzero(changed & follows).tolist()]
+
+
+def _change(result: Counterfactuals, i: int, j: int, words: Words) -> dict[str, Any]:
+    line, schema = feature_line(result, j, [i], words), result.schema
+    return {
+        "column": str(schema.names[j]),
+        "label": line.name,
+        "from": plain_cell(schema, j, result.x[j]),
+        "to": plain_cell(schema, j, result.rows[i, j]),
+        "from_text": line.x,
+        "to_text": line.texts[0],
+        "sign": line.signs[0],
+        "consequence": line.follows[0],
+    }
+
+
+def _lifts(result: Counterfactuals, words: Words) -> list[dict[str, Any]]:
+    """The constraints whose lifting gives counterfactuals, the most helpful first."""
+    if result.diagnosis is None:
+        return []
+    counts = sorted(result.diagnosis.lifting.items(), key=lambda item: -item[1])
+    return [_lift(result, clause, n, words) for clause, n in counts if isinstance(clause, Clause)]
+
+
+def _lift(result: Counterfactuals, clause: Clause, n: int, words: Words) -> dict[str, Any]:
+    return {
+        "text": tr("Do without: {constraint}", constraint=constraint_text(clause, result, words)),
+        "clause": clause.to_dict(),
+        "constraints": result.constraints.without(clause).to_dict(),
+        "found": n,
+    }
