@@ -580,6 +580,7 @@ class AdversarialRandomForest(BaseEstimator):
             parameters = meta["parameters"]
             names = {name: _as_names(parameters[name]) for name in ("always_split", "never_split")}
             independent = {"dependence": None, "values": None}  # of files of version 0.1
+            check_n_jobs(parameters["n_jobs"])  # of all parameters the one that counts after fitting
             estimator = cls(**independent | parameters | names)
             schema = Schema.from_dict(meta["schema"])
             forest, leaves = unpack(meta, arrays, schema)

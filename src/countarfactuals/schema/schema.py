@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -220,7 +221,10 @@ class Schema:
         """The inverse of `to_dict`; ValueError for columns that can not be."""
         columns = tuple(Column.from_dict(column) for column in stored["columns"])
         check_columns(columns, stored["backend"])
-        return cls(columns, stored["backend"])
+        schema = cls(columns, stored["backend"])
+        with suppress(ImportError):  # without the library of its frames it is told so when one is written
+            schema.decode(np.empty((0, len(columns))))  # names of types that are none
+        return schema
 
 
 def free_name(name: str, taken: Container[Hashable]) -> str:

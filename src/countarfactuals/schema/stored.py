@@ -59,6 +59,7 @@ def _has_levels(column: Column) -> bool:
         and all(isinstance(level, str | int | float) for level in column.levels)
         and len(set(column.levels)) == column.n_levels
         and all(type(code) is int and 0 <= code < column.n_levels for code in column.unused)
+        and column.decimals is None
         and not (column.values or column.atoms or column.grid or column.clock)
     )
 
