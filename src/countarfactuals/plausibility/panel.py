@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from countarfactuals.objectives import Gower, canonical
 from countarfactuals.plausibility.cells import Cells
@@ -290,6 +291,7 @@ class Plausibility:
         return {row.tobytes(): i for i, row in reversed(list(enumerate(canonical(self.matrix))))}
 
 
+@threadpool_limits.wrap(limits=1)  # matrices are small: threads would wait for each other
 def fit_plausibility(
     forest: Any, schema: Schema, full: np.ndarray, measure: str | None, gower: Gower, rng: np.random.Generator
 ) -> Plausibility:
