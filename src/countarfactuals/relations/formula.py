@@ -11,13 +11,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from countarfactuals.language import tr
 from countarfactuals.language.spelling import share_text
-from countarfactuals.relations.relation import Naming, number_text
+from countarfactuals.relations.relation import Naming, number_text, with_counts
 from countarfactuals.relations.searched_table import Table
 
 WITHIN = 0.99  # share of rows that a loose formula holds for
@@ -102,10 +102,6 @@ class Formula(ABC):
     def _share(self) -> str:
         return share_text(max(self.relative, 0.01))
 
-    def with_counts(self, support: int, exceptions: int) -> Self:
-        """The same with other counts."""
-        return replace(self, support=support, exceptions=exceptions)
-
 
 AnyFormula = TypeVar("AnyFormula", bound=Formula)
 
@@ -115,7 +111,7 @@ def with_support(table: Table, formula: AnyFormula) -> AnyFormula | None:
     rows = table.cells.T
     broken = formula.broken(rows)
     present = table.present[list(formula.columns)].all(axis=0)
-    return table.with_support(formula.with_counts(int(present.sum()), int(np.count_nonzero(broken))))
+    return table.with_support(with_counts(formula, int(present.sum()), int(np.count_nonzero(broken))))
 
 
 def exact(table: Table, formula: AnyFormula, slack: float = 0.0) -> AnyFormula | None:
@@ -150,7 +146,7 @@ def loose(table: Table, formula: Formula, *, is_relative: bool) -> Formula | Non
         return None
     matrix = table.matrix
     n = np.count_nonzero(~np.isnan(matrix[:, list(found.columns)]).any(axis=1))
-    return found.with_counts(int(n), int(np.count_nonzero(found.broken(matrix))))
+    return with_counts(found, int(n), int(np.count_nonzero(found.broken(matrix))))
 
 
 def _relative_room(off: np.ndarray, value: np.ndarray) -> float:
