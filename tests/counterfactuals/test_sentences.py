@@ -14,13 +14,15 @@ from countarfactuals import ARFExplainer, Constraints, Target
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.constraints import Clause
 from countarfactuals.counterfactuals import Counterfactuals, Diagnosis
-from countarfactuals.counterfactuals.sentences import describe, situation, typicality_sentence
+from countarfactuals.counterfactuals.sentences import situation, typicality_sentence
 from countarfactuals.exceptions import ParameterError
 from countarfactuals.language.spelling import number_texts, score_texts, value_texts
 from countarfactuals.language.vocabulary import HTML, MARKDOWN, TEXT, words_of
 from countarfactuals.schema import Column, Kind, Schema
 
 from .examples import REGRESSION, loans, margins, probabilities, result, wide
+
+describe = Counterfactuals.describe
 
 
 def of(frame: pd.DataFrame, **changes: Any) -> Counterfactuals:

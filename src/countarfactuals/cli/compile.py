@@ -50,5 +50,5 @@ def _refusal(folder: Path, reason: str | None) -> str:
 
 def _report(name: str, done: int, total: int) -> None:
     if sys.stderr.isatty():
-        said = tr("compiled {k} of {n}: {kernel}", k=done, n=total, kernel=name.strip("_"))
-        print(f"{_ERASE}{said}", end="", file=sys.stderr, flush=True)
+        line = tr("compiled {k} of {n}: {kernel}", k=done, n=total, kernel=name.strip("_"))
+        print(f"{_ERASE}{line}", end="", file=sys.stderr, flush=True)

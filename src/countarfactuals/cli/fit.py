@@ -114,8 +114,8 @@ def _with_outcome(X: pd.DataFrame, y: pd.Series | None, options: argparse.Namesp
     """The rows whose outcome is known."""
     assert y is not None
     if n_missing := int(y.isna().sum()):
-        said = "{n} row without {name!r} is left out.", "{n} rows without {name!r} are left out."
-        note(counted(n_missing, *said, name=options.outcome))
+        sentences = "{n} row without {name!r} is left out.", "{n} rows without {name!r} are left out."
+        note(counted(n_missing, *sentences, name=options.outcome))
     return X[y.notna()], y[y.notna()]
 
 
@@ -123,9 +123,9 @@ def _trained(X: pd.DataFrame, y: pd.Series | None, options: argparse.Namespace) 
     assert y is not None
     name = options.outcome
     if n_missing := int(y.isna().sum()):
-        said = "{n} row without {name!r} is left out when the model is trained."
+        single = "{n} row without {name!r} is left out when the model is trained."
         several = "{n} rows without {name!r} are left out when the model is trained."
-        note(counted(n_missing, said, several, name=name))
+        note(counted(n_missing, single, several, name=name))
     task = options.task or model_files.task_of(y, name, note)
     trained = model_files.train(X, y, name, task, options.model_trees, options.seed)
     if not trained.is_useful:
@@ -222,11 +222,11 @@ def _suggestions(explainer: Explainer, options: argparse.Namespace) -> dict[str,
         return {}
     fixed = [str(suggestion.column) for suggestion in found if suggestion.kind == "fixed"]
     ways = [f"{found_.column}={found_.value}" for found_ in found if found_.kind == "direction"]
-    said = [f"--fix {as_option(fixed)}"] * bool(fixed) + [f"--direction {shlex.quote(way)}" for way in ways]
+    options_said = [f"--fix {as_option(fixed)}"] * bool(fixed) + [f"--direction {shlex.quote(way)}" for way in ways]
     why = f"countarfactuals suggest --explainer {options.out}"
     return {
         "suggested": tr(
-            "{options} (by names of columns, not applied; why: {command})", options=" ".join(said), command=why
+            "{options} (by names of columns, not applied; why: {command})", options=" ".join(options_said), command=why
         )
     }
 
@@ -243,6 +243,6 @@ def _agreement(explainer: Explainer, made: _Model, y: pd.Series | None) -> str:
     agrees = [str(label) == str(outcome) for label, outcome in zip(labels.tolist(), y[is_known].tolist(), strict=True)]
     share = sum(agrees) / max(len(agrees), 1)
     if not any(agrees):
-        said = "the model predicts no value of the outcome; its classes: {classes}. Name them by --classes, in order."
-        note(tr(said, classes=listed(background.predictor.classes)))
+        hint = "the model predicts no value of the outcome; its classes: {classes}. Name them by --classes, in order."
+        note(tr(hint, classes=listed(background.predictor.classes)))
     return tr("{name}, right in {share:.0%} of these rows", name=name, share=share)

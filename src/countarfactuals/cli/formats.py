@@ -17,11 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib.metadata import entry_points
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from countarfactuals._optional import load_plug_ins
 from countarfactuals.language import tr
 
 if TYPE_CHECKING:
@@ -113,14 +112,8 @@ def register(form: Format) -> Format:
 
 def formats() -> Mapping[str, Format]:
     """All formats by name, those of installed plug-ins too; the first is the default."""
-    _load_plug_ins()
+    load_plug_ins(PLUG_INS)
     return _FORMATS
-
-
-@cache
-def _load_plug_ins() -> None:
-    for entry in entry_points(group=PLUG_INS):
-        entry.load()
 
 
 def _table(output: Output) -> str:

@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 
 from countarfactuals.counterfactuals import frames, overview, storage
+from countarfactuals.counterfactuals.from_above import FromAbove
 from countarfactuals.counterfactuals.importance import importance
-from countarfactuals.counterfactuals.recourse import Recourse, recourse
-from countarfactuals.counterfactuals.reportable import Reportable
+from countarfactuals.counterfactuals.recourse import Recourse, checked_draws, recourse
 from countarfactuals.counterfactuals.result import Counterfactuals
 from countarfactuals.exceptions import DataError
 from countarfactuals.schema import Labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
+class CounterfactualsBatch(Sequence[Counterfactuals]):
     """One result per row.
 
     Parameters
@@ -30,6 +30,8 @@ class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
     index : their labels.
     unfinished : labels of the rows that were not reached, for lack of time or after an interrupt.
     """
+
+    to_html = FromAbove("countarfactuals.report", "to_html")
 
     results: tuple[Counterfactuals, ...]
     # `field()`: without it the method `Sequence.index`, which gives way to the labels, would be taken for a default
@@ -185,15 +187,7 @@ class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
         confidence : of the intervals.
         n_draws, random_state : of the bootstrap, by which means and medians get their intervals.
         """
-        return recourse(
-            self,
-            by,
-            bins=bins,
-            prefer=prefer,
-            confidence=confidence,
-            n_draws=n_draws,
-            random_state=random_state,
-        )
+        return recourse(self, by, bins, prefer, checked_draws(n_draws, random_state, confidence))
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON types, with the name and version of the format."""

@@ -253,8 +253,8 @@ def result_html(result: Counterfactuals) -> str:
     """The result for a notebook."""
     remarks = "".join(paragraph(remark) for remark in _remarks(result))
     if not len(result):
-        said = "".join(paragraph(sentence) for sentence in sentences(result))
-        return f"<div><p><strong>{escape(title(result))}</strong></p>{said}{remarks}</div>"
+        paragraphs = "".join(paragraph(sentence) for sentence in sentences(result))
+        return f"<div><p><strong>{escape(title(result))}</strong></p>{paragraphs}{remarks}</div>"
     table = _table(result)
     columns = [*table.features, *table.outcome]
     rows = [[("", column.x, "") for column in columns]]

@@ -7,7 +7,6 @@ in `changes` and on the screen.
 
 from __future__ import annotations
 
-import datetime
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,11 +20,12 @@ import pandas as pd
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import display, frames, select, storage
 from countarfactuals.counterfactuals.diagnosis import Diagnosis, read_only
+from countarfactuals.counterfactuals.from_above import FromAbove
 from countarfactuals.counterfactuals.importance import importance
 from countarfactuals.counterfactuals.remarks import FILTERED, Note, Oddity
-from countarfactuals.counterfactuals.reportable import Reportable
 from countarfactuals.exceptions import CountarfactualsError, DataError, ParameterError, listed
-from countarfactuals.language import Language
+from countarfactuals.language import Language, speaking
+from countarfactuals.language.vocabulary import words_of
 from countarfactuals.objectives import changed
 from countarfactuals.prediction import Score, Target
 from countarfactuals.schema import Labels, Schema
@@ -34,7 +34,7 @@ STATUSES = ("found", "already", "none", "error")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counterfactuals(Reportable):
+class Counterfactuals:
     """Counterfactuals of one row, with all that is known of them.
 
     Parameters
@@ -64,6 +64,9 @@ class Counterfactuals(Reportable):
     failure : the error itself, where it is one of this package's; it is not stored.
     n_found : how many counterfactuals there were before `select` and `filter`; None for as many as there are rows.
     """
+
+    to_html = FromAbove("countarfactuals.report", "to_html")
+    letter = FromAbove("countarfactuals.letter", "make_letter")
 
     schema: Schema
     x: np.ndarray
@@ -367,73 +370,26 @@ class Counterfactuals(Reportable):
         format: str = "text",
         language: Language | None = None,
     ) -> str:
-        """In plain language, see `countarfactuals.counterfactuals.sentences.describe`.
+        """In plain language.
 
         Parameters
         ----------
         k : how many counterfactuals, chosen as by `select`; None for all, in their order.
-        units : by column, such as {"duration": "months", "income": "€"}.
+        units : by column, such as {"duration": "months", "income": "€"}; (singular, plural) where the singular is not
+            the plural without its s. The outcome's unit goes by its name.
         labels : what columns and levels are called, see `labelled`.
         rows : what rows are called, such as "applicants" or ("person", "people").
         outcome : what the model predicts, such as "price".
         prefer, diversity : as in `select`.
-        format : "text" or "markdown".
+        format : "text", or "markdown", which lists several and emphasises the outcome.
         language : such as "de", see `countarfactuals.language.catalogue_of`; None for the one that is spoken.
         """
-        from countarfactuals.counterfactuals.sentences import describe
+        from countarfactuals.counterfactuals.sentences import description, style_of
 
-        return describe(
-            self.labelled(labels),
-            k,
-            units=units,
-            rows=rows,
-            outcome=outcome,
-            prefer=prefer,
-            diversity=diversity,
-            format=format,
-            language=language,
-        )
-
-    def letter(
-        self,
-        explainer: Any,
-        *,
-        codes: Mapping[Hashable, str] | None = None,
-        protected: Sequence[Hashable] = (),
-        contact: str = "",
-        sender: str = "",
-        applicant: str = "",
-        reference: str = "",
-        dated: datetime.date | None = None,
-        model: str | None = None,
-        model_file: str | os.PathLike[str] | None = None,
-        prefer: str | Mapping[str, float] | None = None,
-        units: Mapping[Hashable, Any] | None = None,
-        rows: Any = "rows",
-        outcome: str | None = None,
-        made: datetime.datetime | None = None,
-    ) -> Any:
-        """A `Letter` about the decision; for the parameters see `countarfactuals.letter.make_letter`."""
-        from countarfactuals.letter import make_letter
-
-        return make_letter(
-            self,
-            explainer,
-            codes=codes,
-            protected=protected,
-            contact=contact,
-            sender=sender,
-            applicant=applicant,
-            reference=reference,
-            dated=dated,
-            model=model,
-            model_file=model_file,
-            prefer=prefer,
-            units=units,
-            rows=rows,
-            outcome=outcome,
-            made=made,
-        )
+        style, result = style_of(format), self.labelled(labels)
+        with speaking(language):
+            words = words_of(self.schema.names, units, rows, outcome, style)
+            return description(result, result.positions(k, prefer, diversity), words)
 
     def labelled(self, labels: Labels | None) -> Counterfactuals:
         """The same result with other names for columns and levels, in all that people read of it.

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from countarfactuals.constraints.kinds.rules import in_order_of
+from countarfactuals.constraints.asked_functions import in_order_of
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
 from countarfactuals.objectives import DISTANCE, KEYS, N_CHANGED, Gower, changed
 from countarfactuals.schema import Schema
@@ -165,12 +165,12 @@ def mask_of(where: Callable[[Any], Any], frame: Any, n: int) -> np.ndarray:
     if not callable(where):
         raise ParameterError(f"`where` must be a function of the frame, got {where!r}.")
     try:
-        said = in_order_of(frame, where(frame))
+        answer = in_order_of(frame, where(frame))
     except Exception as error:
         raise ParameterError(
             f"`where` failed on the frame of `to_frame(objectives=True)`: {type(error).__name__}: {error}"
         ) from error
-    values = np.asarray(said.to_numpy() if hasattr(said, "to_numpy") else said)
+    values = np.asarray(answer.to_numpy() if hasattr(answer, "to_numpy") else answer)
     if values.dtype == object:
         missing = np.asarray(pd.isna(values))
         if all(isinstance(value, bool | np.bool_) for value in values[~missing].tolist()):

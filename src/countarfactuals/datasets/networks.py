@@ -29,7 +29,7 @@ from countarfactuals.datasets.process import (
 )
 from countarfactuals.exceptions import DataError, did_you_mean, listed
 
-NODE_KINDS = ("normal", "bernoulli", "categorical")
+_NODE_KINDS = ("normal", "bernoulli", "categorical")
 
 Values = dict[str, np.ndarray]
 
@@ -52,10 +52,10 @@ class Node:
     intercepts: tuple[float, ...] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if self.kind not in NODE_KINDS:
+        if self.kind not in _NODE_KINDS:
             raise DataError(
-                f"Node {self.name!r} has the unknown kind {self.kind!r}. Known: {listed(NODE_KINDS)}."
-                f"{did_you_mean(self.kind, NODE_KINDS)}"
+                f"Node {self.name!r} has the unknown kind {self.kind!r}. Known: {listed(_NODE_KINDS)}."
+                f"{did_you_mean(self.kind, _NODE_KINDS)}"
             )
         if len(self.weights) != len(self.parents):
             raise DataError(f"Node {self.name!r} has {len(self.parents)} parents and {len(self.weights)} weights.")

@@ -85,10 +85,10 @@ def read_process(path: str | PathLike[str]) -> Process:
         description = json.loads(text)
     except json.JSONDecodeError as error:
         raise StorageError(f"{str(path)!r} is not JSON ({error}). Write it anew with `write_process`.") from error
-    return process_from_dict(description, source=str(path))
+    return _process_from_dict(description, source=str(path))
 
 
-def process_from_dict(description: Any, source: str = "the description") -> Process:
+def _process_from_dict(description: Any, source: str = "the description") -> Process:
     """The process that a dictionary describes; `source` is what errors call it."""
     kinds = Process._registry
     if not isinstance(description, Mapping) or "kind" not in description:

@@ -33,14 +33,14 @@ from countarfactuals.datasets.process import LABEL, generator
 from countarfactuals.exceptions import ParameterError
 
 EDGE_PROBABILITY = 0.5
-LABEL_EDGE_PROBABILITY = 0.5
-LABEL_WEIGHT_PROBABILITY = 0.1
+_LABEL_EDGE_PROBABILITY = 0.5
+_LABEL_WEIGHT_PROBABILITY = 0.1
 SMALLEST_SD = 0.05
-CALIBRATION_ROWS = 10_000
+_CALIBRATION_ROWS = 10_000
 # As the study's black boxes: 10 rounds, fitted to the squared error on 5,000 rows, cut at 0.5.
 BOOSTING_ROUNDS = 10
-TRAINING_ROWS = 5_000
-HELD_OUT_ROWS = 5_000
+_TRAINING_ROWS = 5_000
+_HELD_OUT_ROWS = 5_000
 _NEED = ("Random networks need", "study")  # what, and the extra that installs it
 
 
@@ -91,7 +91,7 @@ def random_learnable_network(
         network = random_network(
             n_features, categorical_share=categorical_share, n_levels=n_levels, sine=sine, random_state=rng
         )
-        if is_balanced(network) and is_learnable(network, xgboost, min_accuracy, rng):
+        if _is_balanced(network) and _is_learnable(network, xgboost, min_accuracy, rng):
             return network
     raise ParameterError(
         f"None of {max_tries} networks of {n_features} features was balanced with an accuracy above {min_accuracy}. "
@@ -99,17 +99,17 @@ def random_learnable_network(
     )
 
 
-def is_balanced(network: BayesianNetwork) -> bool:
+def _is_balanced(network: BayesianNetwork) -> bool:
     """Whether 0.4 < E[y] < 0.6; exact, because y is a root."""
     return 0.4 < expit(network.label.aggregate({}, 1)[0]) < 0.6
 
 
-def is_learnable(network: BayesianNetwork, xgboost: ModuleType, min_accuracy: float, rng: np.random.Generator) -> bool:
+def _is_learnable(network: BayesianNetwork, xgboost: ModuleType, min_accuracy: float, rng: np.random.Generator) -> bool:
     """Whether XGBoost is accurate and balanced on held-out rows."""
-    held_out = network.sample(HELD_OUT_ROWS, rng)
+    held_out = network.sample(_HELD_OUT_ROWS, rng)
     if best_accuracy(network, held_out) <= min_accuracy:
         return False
-    training = network.sample(TRAINING_ROWS, rng)
+    training = network.sample(_TRAINING_ROWS, rng)
     fitted = xgboost.train(
         {"objective": "reg:squarederror", "nthread": 1, "verbosity": 0},
         xgboost.DMatrix(_codes(training), training[LABEL].to_numpy()),
@@ -138,7 +138,7 @@ def _random_parents(names: list[str], rng: np.random.Generator) -> dict[str, lis
         seed = int(rng.integers(2**31))
         graph = networkx.gnp_random_graph(size, EDGE_PROBABILITY, seed=seed, directed=True)
         graph.remove_edges_from([(start, end) for start, end in graph.edges if start > end])
-        added = rng.random(size) < LABEL_EDGE_PROBABILITY
+        added = rng.random(size) < _LABEL_EDGE_PROBABILITY
         graph.add_edges_from((0, end) for end in range(1, size) if added[end])
         if graph.out_degree(0) > 0:
             return {names[end]: [names[start] for start in sorted(graph.predecessors(end))] for end in range(size)}
@@ -168,7 +168,7 @@ def _random_weights(parents: list[str], rng: np.random.Generator) -> tuple[float
     weights = rng.uniform(-1.0, 1.0, size=d)
     if d > 2:
         weights += 3.0 * (rng.random(d) < 3.0 / d)
-    if LABEL in parents and rng.random() < LABEL_WEIGHT_PROBABILITY:
+    if LABEL in parents and rng.random() < _LABEL_WEIGHT_PROBABILITY:
         weights[parents.index(LABEL)] += rng.uniform(3.0, 4.0)
     return tuple((weights / np.abs(weights).sum()).tolist())
 
@@ -179,12 +179,12 @@ def _calibrated(nodes: list[Node], rng: np.random.Generator) -> tuple[Node, ...]
     ready = []
     for node in nodes:
         if node.parents:
-            raw = node.raw_aggregate(values, CALIBRATION_ROWS)
+            raw = node.raw_aggregate(values, _CALIBRATION_ROWS)
             spread = float(raw.std())
             # Parents that never vary in the sample leave nothing to scale.
             scale = 1.0 / spread if spread > 1e-9 else 1.0
             node = replace(node, bias=-float(raw.mean()), scale=scale)
-        values[node.name] = node.draw(values, CALIBRATION_ROWS, rng)
+        values[node.name] = node.draw(values, _CALIBRATION_ROWS, rng)
         ready.append(node)
     return tuple(ready)
 

@@ -1,7 +1,7 @@
 """What an explainer learns from data in `fit`: columns, the model's scores, distances, and what is plausible.
 
 The forest is grown on the features. Its leaves also describe the model's scores, so that one forest serves every
-target: a wanted outcome weighs the leaves by the share of their rows that have it (`goal_evidence`).
+target: a wanted outcome weighs the leaves by the share of their rows that have it (`_goal_evidence`).
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Background:
 
     def _goal_shares(self, goal: Goal) -> np.ndarray:
         forest = self.plausibility.forest
-        evidence = goal_evidence(forest, self.predictor, goal)
+        evidence = _goal_evidence(forest, self.predictor, goal)
         if evidence is None:
             return np.ones(forest.forest_.n_leaves)
         column = int(np.flatnonzero(evidence.kind[0])[0])
@@ -173,7 +173,7 @@ def matrix_with_scores(matrix: np.ndarray, scores: np.ndarray, predictor: Predic
     return np.concatenate(parts, axis=1)
 
 
-def goal_evidence(forest: AdversarialRandomForest, predictor: Predictor, goal: Goal) -> Evidence | None:
+def _goal_evidence(forest: AdversarialRandomForest, predictor: Predictor, goal: Goal) -> Evidence | None:
     """The goal as a condition on the forest's columns after the features; None if it has none."""
     first, n_columns = len(predictor.schema.columns), len(forest.schema_.columns)
     if n_columns == first:

@@ -163,13 +163,13 @@ def words_of(
     return Words(checked, forms, outcome, style, options or {})
 
 
-def _both_forms(what: str, said: Any) -> tuple[str, str]:
-    if isinstance(said, tuple) and len(said) == 2 and all(isinstance(one, str) and one.strip() for one in said):
-        singular, plural = said
-    elif isinstance(said, str) and said.strip():
-        singular, plural = _singular(said), said
+def _both_forms(what: str, forms: Any) -> tuple[str, str]:
+    if isinstance(forms, tuple) and len(forms) == 2 and all(isinstance(form, str) and form.strip() for form in forms):
+        singular, plural = forms
+    elif isinstance(forms, str) and forms.strip():
+        singular, plural = _singular(forms), forms
     else:
-        raise ParameterError(f"`{what}` must be a word, or (singular, plural), got {said!r}.")
+        raise ParameterError(f"`{what}` must be a word, or (singular, plural), got {forms!r}.")
     return one_line(singular, _LONGEST), one_line(plural, _LONGEST)
 
 

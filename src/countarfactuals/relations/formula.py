@@ -20,10 +20,10 @@ from countarfactuals.language.spelling import share_text
 from countarfactuals.relations.relation import Naming, number_text, with_counts
 from countarfactuals.relations.searched_table import Table
 
-WITHIN = 0.99  # share of rows that a loose formula holds for
+_WITHIN = 0.99  # share of rows that a loose formula holds for
 MOST_RELATIVE, MOST_ABSOLUTE = 0.15, 0.1  # of the value and of a spread: beyond these a loose formula says too little
 _FEWEST_ROWS = 100  # that a loose formula is learned from
-FEWEST_SHUFFLED = 0.5  # share of rows that break a loose formula once a column is shuffled
+_FEWEST_SHUFFLED = 0.5  # share of rows that break a loose formula once a column is shuffled
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def loose(table: Table, formula: Formula, *, is_relative: bool) -> Formula | Non
     if relative > MOST_RELATIVE or absolute > MOST_ABSOLUTE * least:
         return None
     found = replace(formula, is_loose=True, relative=relative, absolute=absolute)
-    if min(table.broken_if_shuffled(found, j).mean() for j in found.columns) < FEWEST_SHUFFLED * present.mean():
+    if min(table.broken_if_shuffled(found, j).mean() for j in found.columns) < _FEWEST_SHUFFLED * present.mean():
         return None
     matrix = table.matrix
     n = np.count_nonzero(~np.isnan(matrix[:, list(found.columns)]).any(axis=1))
@@ -152,12 +152,12 @@ def loose(table: Table, formula: Formula, *, is_relative: bool) -> Formula | Non
 def _relative_room(off: np.ndarray, value: np.ndarray) -> float:
     """How far off, relative to the value, nearly all rows are whose value is large; small ones may be more so."""
     large = (value >= np.median(value)) & (value > 0.0)
-    return float(np.quantile(off[large] / value[large], WITHIN)) if large.any() else np.inf
+    return float(np.quantile(off[large] / value[large], _WITHIN)) if large.any() else np.inf
 
 
 def _left_room(off: np.ndarray, relative: np.ndarray) -> float:
     """How much farther off nearly all rows are."""
-    return max(float(np.quantile(off - relative, WITHIN)), 0.0) * (1 + 1e-9)
+    return max(float(np.quantile(off - relative, _WITHIN)), 0.0) * (1 + 1e-9)
 
 
 def middle_ratio(ratio: np.ndarray) -> float | None:

@@ -182,7 +182,7 @@ def part(name: str, *values: Any) -> Markup:
 
 def page(title: str, sections: Iterable[str]) -> str:
     """The whole document."""
-    return render("page", title=title, sections=[Markup(one) for one in sections])
+    return render("page", title=title, sections=[Markup(section) for section in sections])
 
 
 def section(anchor: str, heading: str, *parts: str) -> str:

@@ -101,7 +101,8 @@ def curve(served: Served, asked: Curve) -> dict[str, Any]:
     """What the model says along one column, and where real rows are."""
     explainer, background = served.explainer, served.explainer.background_
     schema, x = background.schema, explainer.encode_row(served.row_of(asked.row))
-    j = [str(name) for name in schema.names].index(next(map(str, served.row_of({asked.column: None}))))
+    (column,) = served.row_of({asked.column: None})
+    j = schema.index(column)
     values = points_along(background, x, j, asked.points, ends_of(served, j), hides_rare=not served.shows_real_rows)
     rows = np.repeat(x[None], len(values) + 1, axis=0)
     rows[1:, j] = values

@@ -119,8 +119,8 @@ def _of_library(error: CountarfactualsError) -> Refusal:
 def _of_types(error: RequestValidationError) -> Refusal:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first.get("loc", ())[1:])
-    said = str(first.get("msg", "")).removeprefix("Value error, ")
-    return Refusal(422, _shortened(f"{place}: {said}." if place else f"{said}."), parameter=_shortened(place))
+    reason = str(first.get("msg", "")).removeprefix("Value error, ")
+    return Refusal(422, _shortened(f"{place}: {reason}." if place else f"{reason}."), parameter=_shortened(place))
 
 
 def _shortened(text: str) -> str:

@@ -97,7 +97,7 @@ def _way(result: Counterfactuals, i: int, words: Words) -> dict[str, Any]:
     return {
         "index": i,
         "sentence": " ".join(counterfactual_sentences(result, i, words)),
-        "summary": joined([tr("{name} {value}", name=one["label"], value=one["to_text"]) for one in changes]),
+        "summary": joined([tr("{name} {value}", name=change["label"], value=change["to_text"]) for change in changes]),
         "prediction": result.labels[i],
         "score": _score(result, result.scores[i]),
         "typicality": plain_number(result.typicality[i]),

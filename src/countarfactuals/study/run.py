@@ -81,7 +81,7 @@ def run_study(
     run_jobs(design, store, n_jobs=n_jobs, quiet=quiet)
     store.sweep(SETS, known_methods())
     tables = collect(design, store)
-    write_tables(tables, store.out)
+    _write_tables(tables, store.out)
     images: dict[str, Path] = {}
     if pictures:
         from countarfactuals.study.figures import draw_figures  # only here, as matplotlib is optional
@@ -147,7 +147,7 @@ def _together(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([part.reindex(columns=[*KEYS, *MEASURES, *features]) for part in whole], ignore_index=True)
 
 
-def write_tables(tables: Tables, out: Path) -> None:
+def _write_tables(tables: Tables, out: Path) -> None:
     """Every table as a file."""
     write_parquet(out / CANDIDATES, tables.candidates)
     every = {
