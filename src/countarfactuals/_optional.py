@@ -5,9 +5,10 @@ Plug-ins are among them: what installed packages announce under the name of a gr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any
 
 from countarfactuals.exceptions import MissingDependencyError
@@ -42,3 +43,14 @@ def load_plug_ins(group: str) -> None:
     """Import all that is announced for a group; plug-ins register what they add."""
     for entry in entry_points(group=group):
         entry.load()
+
+
+def versions_of(packages: Iterable[str]) -> dict[str, str]:
+    """The versions of those that are installed, by name."""
+    found = {}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import secrets
@@ -41,6 +42,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # where nothing could be written, nothing can be removed
             unfinished.unlink(missing_ok=True)
+
+
+def checksum(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file, byte for byte."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def flush(path: Path) -> None:

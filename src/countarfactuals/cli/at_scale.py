@@ -32,7 +32,6 @@ from countarfactuals.cli.file_parts import (
     Part,
     PartRows,
     files_of,
-    fingerprint,
     head_names,
     key_type,
     parts_of,
@@ -43,6 +42,7 @@ from countarfactuals.cli.wishes import constraints_of, target_of, targets_of_row
 from countarfactuals.cli.wishes_file import Wishes
 from countarfactuals.exceptions import CountarfactualsError, DataError, ParameterError, listed
 from countarfactuals.explainers import Explainer
+from countarfactuals.files import checksum
 from countarfactuals.language import counted, speaking, tr
 from countarfactuals.parameters import check_int
 from countarfactuals.scale import Job, arrow_schema, part_files, saved
@@ -184,7 +184,7 @@ def _asked(job: Job, files: Sequence[str], dialect: Dialect, options: argparse.N
         "language": options.language,
         "rows per part": options.rows_per_part,
         "dialect": asdict(dialect),
-        "input": [{"file": file, "bytes": os.path.getsize(file), "sha256": fingerprint(file)} for file in files],
+        "input": [{"file": file, "bytes": os.path.getsize(file), "sha256": checksum(file)} for file in files],
     }
 
 

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from glob import glob, has_magic
 from itertools import islice
@@ -79,12 +78,6 @@ def files_of(pattern: str) -> list[str]:
             f"There is no file {absent[0]!r}. Check its name and folder; a pattern such as '*.csv' will do."
         )
     return found
-
-
-def fingerprint(path: str) -> str:
-    """The checksum of a file."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def parts_of(files: Sequence[str], dialect: Dialect, size: int) -> list[Part]:

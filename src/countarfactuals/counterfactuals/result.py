@@ -27,6 +27,7 @@ from countarfactuals.exceptions import CountarfactualsError, DataError, Paramete
 from countarfactuals.language import Language, speaking
 from countarfactuals.language.vocabulary import words_of
 from countarfactuals.objectives import changed
+from countarfactuals.parameters import check_float, check_int
 from countarfactuals.prediction import Score, Target
 from countarfactuals.schema import Labels, Schema
 
@@ -262,13 +263,13 @@ class Counterfactuals:
             result, unusual ones last. "robust" is short for "fragility", which `with_robustness` adds.
         diversity : from 0 (the best rows, however alike) to 1 (the best one, and those farthest from each other).
         """
-        return self._take(np.array(self.positions(select.check_count(k), prefer, diversity), np.intp))
+        return self._take(np.array(self.positions(check_int("k", k, 1), prefer, diversity), np.intp))
 
     def positions(
         self, k: int | None = 3, prefer: str | Mapping[str, float] | None = None, diversity: float = 0.5
     ) -> list[int]:
         """Which rows `select` takes, by their number; all of them, in their order, for None."""
-        diversity = select.check_share("diversity", diversity)
+        diversity = check_float("diversity", diversity, 0.0, 1.0)
         weights = None if prefer is None else select.check_prefer(prefer, self.objectives)
         if k is None:
             return list(range(len(self)))
@@ -276,7 +277,7 @@ class Counterfactuals:
             cost = select.burden(self.objectives, self.typicality, np.array([*map(bool, self.oddities)], np.bool_))
         else:
             cost = select.cost_of(self.objectives, weights, len(self))
-        return select.choose(self.schema, self.x, self.rows, cost, select.check_count(k), diversity)
+        return select.choose(self.schema, self.x, self.rows, cost, check_int("k", k, 1), diversity)
 
     def with_robustness(self, frame: pd.DataFrame) -> Counterfactuals:
         """The same with one more objective, "fragility": `select(prefer="robust")` then takes the least fragile.
@@ -317,7 +318,7 @@ class Counterfactuals:
             keep &= self.n_changed <= _limit("max_changed", max_changed)
             conditions.append(f"max_changed={max_changed}")
         if min_typicality is not None:
-            keep &= self.typicality >= select.check_share("min_typicality", min_typicality)
+            keep &= self.typicality >= check_float("min_typicality", min_typicality, 0.0, 1.0)
             conditions.append(f"min_typicality={min_typicality}")
         if max_distance is not None:
             keep &= self._objective("distance") <= _limit("max_distance", max_distance)

@@ -24,7 +24,7 @@ The distance is Gower's over the columns that vary, with ranges from the set its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -116,20 +116,6 @@ def _scaled(values: np.ndarray) -> np.ndarray:
     scaled = (values / 2 - low / 2) / half if half > 0 else np.zeros(len(values))
     scaled = np.where(np.isneginf(values), 0.0, scaled)
     return np.where(np.isnan(values) | np.isposinf(values), 1.0, scaled)
-
-
-def check_count(k: Any) -> int:
-    """`k` as an integer of at least 1."""
-    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
-        raise ParameterError(f"`k` must be an integer of at least 1, got {k!r}. Say how many rows to select.")
-    return int(k)
-
-
-def check_share(name: str, share: Any) -> float:
-    """A number from 0 to 1."""
-    if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) <= 1:
-        raise ParameterError(f"`{name}` must be a number from 0 to 1, got {share!r}.")
-    return float(share)
 
 
 def check_prefer(prefer: Any, objectives: Mapping[str, np.ndarray]) -> dict[str, float]:

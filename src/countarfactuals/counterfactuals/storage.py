@@ -285,6 +285,11 @@ def plain_label(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value
 
 
+def plain_number(value: float) -> float | None:
+    """A number for JSON, which has no NaN."""
+    return float(value) if math.isfinite(value) else None
+
+
 def plain_json(value: Any, where: str) -> Any:
     """JSON types only: numpy unpacked, tuples as lists."""
     value = value.tolist() if isinstance(value, np.ndarray) else plain_label(value)

@@ -22,8 +22,9 @@ from scipy.special import expit
 
 from countarfactuals.datasets.dataset import Dataset
 from countarfactuals.datasets.factors import Choice, Columns, Quantity
-from countarfactuals.datasets.process import LABEL, Process, check_features, check_n, check_numbers, generator
+from countarfactuals.datasets.process import LABEL, Process, check_features, check_numbers
 from countarfactuals.exceptions import DataError, listed
+from countarfactuals.parameters import as_generator, check_int
 
 _EDUCATION = ("primary", "secondary", "apprenticeship", "bachelor", "master")
 _HOUSING = ("own", "rent", "free")
@@ -134,8 +135,8 @@ class LoanProcess(Process, kind="loan"):
 
     def sample(self, n: int, random_state: int | np.random.Generator | None = None) -> pd.DataFrame:
         """Draw `n` rows: the features, then y."""
-        n = check_n(n)
-        rng = generator(random_state)
+        n = check_int("n", n, 1)
+        rng = as_generator(random_state)
         given: Columns = {}
         for factor in FACTORS:
             drawn = factor.draw(given, n, rng)
@@ -171,7 +172,7 @@ def load_loan(
     True
     """
     process = LoanProcess()
-    rng = generator(random_state)
+    rng = as_generator(random_state)
     frame = process.sample(n, rng)
     X = frame.drop(columns=LABEL)
     if missing:

@@ -23,11 +23,10 @@ from countarfactuals.datasets.process import (
     LABEL,
     Process,
     check_features,
-    check_n,
     check_numbers,
-    generator,
 )
 from countarfactuals.exceptions import DataError, did_you_mean, listed
+from countarfactuals.parameters import as_generator, check_int
 
 _NODE_KINDS = ("normal", "bernoulli", "categorical")
 
@@ -208,8 +207,8 @@ class BayesianNetwork(Process, kind="bayesian_network"):
 
     def sample(self, n: int, random_state: int | np.random.Generator | None = None) -> pd.DataFrame:
         """Draw `n` rows: the features, then y."""
-        n = check_n(n)
-        values = draw_nodes(self.nodes, n, generator(random_state))
+        n = check_int("n", n, 1)
+        values = draw_nodes(self.nodes, n, as_generator(random_state))
         columns: dict[str, Any] = {node.name: _as_column(node, values[node.name]) for node in self.features}
         return pd.DataFrame({**columns, LABEL: values[LABEL].astype(np.int64)})
 

@@ -23,7 +23,6 @@ import pandas as pd
 from countarfactuals.exceptions import (
     DataError,
     DataTypeError,
-    ParameterError,
     StorageError,
     did_you_mean,
     listed,
@@ -142,23 +141,6 @@ def check_numbers(column: pd.Series) -> np.ndarray:
     if not np.isfinite(numbers).all():
         raise DataError(f"Column {column.name!r} has infinite values; it must hold finite numbers. Drop these rows.")
     return numbers
-
-
-def check_n(n: Any) -> int:
-    """The number of rows to draw: a whole number, at least one."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise ParameterError(f"n is {n!r}; it must be a whole number of at least 1.")
-    return int(n)
-
-
-def generator(random_state: int | np.random.Generator | None) -> np.random.Generator:
-    """One generator from a seed, a generator (used as it is) or nothing."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            f"random_state is {random_state!r}; give a non-negative integer, a numpy.random.Generator or None."
-        ) from error
 
 
 def _as_pandas(frame: Any) -> pd.DataFrame:

@@ -29,8 +29,9 @@ from scipy.special import expit
 
 from countarfactuals._optional import optional
 from countarfactuals.datasets.networks import BayesianNetwork, Node, Values
-from countarfactuals.datasets.process import LABEL, generator
+from countarfactuals.datasets.process import LABEL
 from countarfactuals.exceptions import ParameterError
+from countarfactuals.parameters import as_generator, check_float, check_int
 
 EDGE_PROBABILITY = 0.5
 _LABEL_EDGE_PROBABILITY = 0.5
@@ -57,7 +58,7 @@ def random_network(
     `n_levels` is the number of levels of the categorical features, or several numbers that each of them draws from.
     """
     choices = _check(n_features, categorical_share, n_levels)
-    rng = generator(random_state)
+    rng = as_generator(random_state)
     names = [LABEL, *(f"x{index}" for index in range(1, n_features + 1))]
     parents = _random_parents(names, rng)
     n_categorical = round(categorical_share * n_features)
@@ -83,10 +84,9 @@ def random_learnable_network(
     """Redraw `random_network` until its labels are balanced and XGBoost predicts them well."""
     if not 0.0 <= min_accuracy < 1.0:
         raise ParameterError(f"min_accuracy is {min_accuracy!r}; it must lie in [0, 1).")
-    if max_tries < 1:
-        raise ParameterError(f"max_tries is {max_tries!r}; it must be at least 1.")
+    check_int("max_tries", max_tries, 1)
     xgboost = optional("xgboost", *_NEED)
-    rng = generator(random_state)
+    rng = as_generator(random_state)
     for _ in range(max_tries):
         network = random_network(
             n_features, categorical_share=categorical_share, n_levels=n_levels, sine=sine, random_state=rng
@@ -190,11 +190,10 @@ def _calibrated(nodes: list[Node], rng: np.random.Generator) -> tuple[Node, ...]
 
 
 def _check(n_features: int, categorical_share: float, n_levels: int | Sequence[int]) -> list[int]:
-    if isinstance(n_features, bool) or not isinstance(n_features, int | np.integer) or n_features < 1:
-        raise ParameterError(f"n_features is {n_features!r}; it must be a whole number of at least 1.")
-    if not 0.0 <= categorical_share <= 1.0:
-        raise ParameterError(f"categorical_share is {categorical_share!r}; it must lie in [0, 1].")
-    choices = [n_levels] if isinstance(n_levels, int | np.integer) else list(n_levels)
-    if not choices or any(isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2 for k in choices):
-        raise ParameterError(f"n_levels is {n_levels!r}; give whole numbers of at least 2.")
-    return [int(k) for k in choices]
+    check_int("n_features", n_features, 1)
+    check_float("categorical_share", categorical_share, 0.0, 1.0)
+    if not isinstance(n_levels, Sequence):
+        return [check_int("n_levels", n_levels, 2, "several, or ")]
+    if not n_levels:
+        raise ParameterError("n_levels is empty; give whole numbers of at least 2.")
+    return [check_int("n_levels", k, 2) for k in n_levels]

@@ -7,11 +7,11 @@ import os
 import platform
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
+from countarfactuals._optional import versions_of
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
 from countarfactuals.counterfactuals.outcomes import is_range
 from countarfactuals.exceptions import (
@@ -97,7 +97,7 @@ def make_letter(
         reasons=() if result.status == "already" else reasons_of(result, curves, told, checked_codes),
         held_fixed=_held_fixed(result, curves, told, _names("protected", protected)),
         fingerprints=fingerprints_of(explainer, model_file),
-        versions=dict(_versions()),
+        versions={"Python": platform.python_version(), **versions_of(_PACKAGES)},
         made=made,
         dated=_day(dated, made),
         units=dict(units or {}),
@@ -230,13 +230,3 @@ def _day(dated: Any, made: datetime.datetime) -> datetime.date:
     if not isinstance(dated, datetime.date) or isinstance(dated, datetime.datetime):
         raise ParameterError(f"`dated` must be a datetime.date or None, got {dated!r}.")
     return dated
-
-
-def _versions() -> list[tuple[str, str]]:
-    found = [("Python", platform.python_version())]
-    for package in _PACKAGES:
-        try:
-            found.append((package, version(package)))
-        except PackageNotFoundError:
-            continue
-    return found

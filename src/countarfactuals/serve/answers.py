@@ -10,6 +10,7 @@ import numpy as np
 from countarfactuals.constraints import clause_text
 from countarfactuals.counterfactuals import Counterfactuals
 from countarfactuals.counterfactuals.sentences import odd_sentences
+from countarfactuals.counterfactuals.storage import plain_number
 from countarfactuals.evaluation import appraise
 from countarfactuals.explainers import Explainer
 from countarfactuals.explainers.curves import points_along
@@ -20,7 +21,7 @@ from countarfactuals.serve.messages import Curve, Evaluate, Predict, Search
 from countarfactuals.serve.privacy import check_method, veiled, veiling
 from countarfactuals.serve.profile import ends_of, scores_told
 from countarfactuals.serve.served import Served
-from countarfactuals.serve.view import plain_cell, plain_number, plain_score, view_of
+from countarfactuals.serve.view import plain_cell, plain_score, view_of
 from countarfactuals.serve.wanted import constraints_of, target_of
 
 

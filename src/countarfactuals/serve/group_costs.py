@@ -10,10 +10,10 @@ from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatc
 from countarfactuals.counterfactuals.intervals import Estimate
 from countarfactuals.counterfactuals.recourse import GroupCost, Recourse
 from countarfactuals.counterfactuals.recourse_words import caveats, group_sentences, heads, key_text
+from countarfactuals.counterfactuals.storage import plain_number
 from countarfactuals.exceptions import DataError
 from countarfactuals.language.vocabulary import Words
 from countarfactuals.serve.served import Served
-from countarfactuals.serve.view import plain_number
 
 
 def recourse_of(served: Served, lines: Iterable[bytes], by: str) -> dict[str, Any]:

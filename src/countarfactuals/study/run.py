@@ -12,12 +12,12 @@ import os
 import platform
 import sys
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from countarfactuals._optional import versions_of
 from countarfactuals.language import tr
 from countarfactuals.language.spelling import joined
 from countarfactuals.parameters import check_n_jobs
@@ -201,12 +201,5 @@ def _environment(design: Design, n_jobs: int) -> dict[str, Any]:
         "system": platform.platform(),
         "machine": platform.machine(),
         "cores": os.cpu_count(),
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": dict.fromkeys(_PACKAGES) | versions_of(_PACKAGES),
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
