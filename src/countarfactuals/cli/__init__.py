@@ -46,7 +46,7 @@ from countarfactuals.exceptions import CountarfactualsError, MissingDependencyEr
 
 __all__ = ["main"]
 
-DONE, MENDABLE, USAGE, NOTHING_FOUND, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, MENDABLE, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _COMMANDS = {
     "demo": "explain a rejected loan application, from data to report",

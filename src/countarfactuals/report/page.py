@@ -196,11 +196,6 @@ def paragraph(html: str, kind: str = "") -> str:
     return part("paragraph", Markup(html), kind)
 
 
-def bullets(items: Iterable[str]) -> str:
-    """A list; nothing without items."""
-    return part("bullets", [Markup(item) for item in items])
-
-
 def cell(html: str, kind: str = "") -> str:
     """A cell of a table."""
     return part("cell", Markup(html), kind)
