@@ -60,11 +60,6 @@ class CountarfactualsError(Exception):
         """The same error with other fields, such as the row's name where it is known."""
         return type(self)(self.sentence, **{**self.fields, **fields}) if self.fields else self
 
-    def in_row(self, label: Any) -> Self:
-        """The same error, of one row of many."""
-        plain = self.sentence if self.fields else self.sentence.replace("{", "{{").replace("}", "}}")
-        return type(self)("Row {row!r}: " + plain, **{**self.fields, "row": label})
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self.sentence, self.fields)
 

@@ -91,14 +91,12 @@ class Format:
     write : from what is written to text, or to bytes.
     suffixes : further ones.
     is_readable : whether a reader of the terminal sees why nothing was found.
-    is_binary : whether it needs a file.
     """
 
     name: str
     write: Callable[[Output], str | bytes]
     suffixes: tuple[str, ...] = ()
     is_readable: bool = False
-    is_binary: bool = False
 
 
 _FORMATS: dict[str, Format] = {}
@@ -160,4 +158,4 @@ register(Format("sentences", _sentences, ("md",), is_readable=True))
 register(Format("json", lambda output: output.only.to_json() + "\n"))
 register(Format("csv", _csv))
 register(Format("html", _html, ("htm",)))
-register(Format("parquet", _parquet, ("pq",), is_binary=True))
+register(Format("parquet", _parquet, ("pq",)))
