@@ -372,9 +372,9 @@ def test_names_that_read_like_the_sentence_are_quoted() -> None:
         ({"units": "€"}, "must be a dict of units by column"),
         ({"rows": ""}, "`rows` must be a word"),
         ({"outcome": 3}, "`outcome` must be the name"),
-        ({"k": 0}, "`k` must be an integer"),
+        ({"k": 0}, "k must be an integer"),
         ({"prefer": "n_chnged"}, "Did you mean 'n_changed'"),
-        ({"diversity": 2}, "`diversity` must be"),
+        ({"diversity": 2}, "diversity must be"),
     ],
 )
 def test_errors(options: dict[str, Any], message: str) -> None:

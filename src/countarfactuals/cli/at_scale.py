@@ -26,7 +26,7 @@ from tqdm.auto import tqdm
 
 from countarfactuals._optional import optional
 from countarfactuals.cli import folder
-from countarfactuals.cli.arguments import PARQUET, STANDARD, Dialect, dialect_of, note
+from countarfactuals.cli.arguments import DONE, NOTHING_FOUND, PARQUET, STANDARD, Dialect, dialect_of, note
 from countarfactuals.cli.data_files import check_names, shown
 from countarfactuals.cli.file_parts import (
     Part,
@@ -47,7 +47,6 @@ from countarfactuals.language import counted, speaking, tr
 from countarfactuals.parameters import check_int
 from countarfactuals.scale import Job, arrow_schema, part_files, saved
 
-DONE, NOTHING_FOUND = 0, 3
 Done = tuple[int, part_files.Counts | CountarfactualsError]
 
 

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from countarfactuals.cli import model_files, serve
-from countarfactuals.cli.arguments import CLASSIFICATION
+from countarfactuals.cli.arguments import CLASSIFICATION, DONE, USAGE
 from countarfactuals.cli.data_files import check_out, write_text
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals
@@ -90,14 +90,14 @@ def run(options: argparse.Namespace) -> int:
     _heading(4, tr("A report"))
     _report(result, explainer, options.out)
     print(tr("\nDone in {seconds:.0f} s.", seconds=time.perf_counter() - started))
-    return 0
+    return DONE
 
 
 def _serve(options: argparse.Namespace) -> int:
     """The page on the loan data."""
     checked = serve.checked(options)
     if checked is None:
-        return serve.USAGE
+        return USAGE
     from countarfactuals.serve import Served
 
     loan = load_loan()

@@ -19,8 +19,20 @@ from typing import Any
 import pandas as pd
 
 from countarfactuals.cli import folder
-from countarfactuals.cli.arguments import OPTIONS, PROGRAM, STANDARD, Dialect, check_jobs, dialect_of, format_of, note
-from countarfactuals.cli.column_kinds import infer
+from countarfactuals.cli.arguments import (
+    DONE,
+    INTERRUPTED,
+    NOTHING_FOUND,
+    OPTIONS,
+    PROGRAM,
+    STANDARD,
+    Dialect,
+    check_jobs,
+    dialect_of,
+    format_of,
+    note,
+)
+from countarfactuals.cli.column_kinds import infer, silent
 from countarfactuals.cli.data_files import check_out, read_like, write
 from countarfactuals.cli.formats import ROWS, Output, formats
 from countarfactuals.cli.letters import check_letter, protect, write_letters
@@ -38,7 +50,6 @@ from countarfactuals.language.spelling import count_text, date_text
 from countarfactuals.language.vocabulary import TEXT, Unit, words_of
 from countarfactuals.parameters import check_float, check_int
 
-DONE, NOTHING_FOUND, INTERRUPTED = 0, 3, 130
 _FACTS = {
     "model_from": "Model file",
     "model_file": "Model in the folder",
@@ -134,12 +145,8 @@ def _check_by(options: argparse.Namespace, form: str, n_rows: int, absent: Seque
 def _series(name: str, cells: Sequence[Any], rows: pd.Index, dialect: Dialect) -> pd.Series:
     """The cells of a column that the model does not know; of a CSV file they are text, which may mean numbers."""
     is_text = all(cell is None or isinstance(cell, str) for cell in cells)
-    series = infer(name, cells, dialect, _silent) if is_text else pd.Series(cells)
+    series = infer(name, cells, dialect, silent) if is_text else pd.Series(cells)
     return pd.Series(series.array, index=rows, name=name)
-
-
-def _silent(text: str) -> None:
-    """For what needs not be told."""
 
 
 def _recourses(batch: CounterfactualsBatch, by: Sequence[str], groups: Mapping[str, pd.Series]) -> tuple[Recourse, ...]:

@@ -22,6 +22,7 @@ from countarfactuals.cli import folder, model_files
 from countarfactuals.cli.arguments import (
     AUTO,
     CLASSIFICATION,
+    DONE,
     OBSERVED,
     REGRESSION,
     Dialect,
@@ -76,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     words = {"units": units, "rows": options.rows_are or ROWS}
     folder.write(place, explainer, made.model, made.file, {**_facts(made, dialect, options), **words})
     _report(explainer, made, options)
-    return 0
+    return DONE
 
 
 def _facts(made: _Model, dialect: Dialect, options: argparse.Namespace) -> dict[str, Any]:

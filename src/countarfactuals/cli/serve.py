@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from countarfactuals._optional import optional
 from countarfactuals.cli import folder
-from countarfactuals.cli.arguments import PROGRAM, note
+from countarfactuals.cli.arguments import DONE, PROGRAM, USAGE, note
 from countarfactuals.cli.data_files import read_like
 from countarfactuals.exceptions import ParameterError
 from countarfactuals.language import tr
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from countarfactuals.serve import Access, Served
 
 _TOKEN_VARIABLE = "COUNTARFACTUALS_TOKEN"
-DONE, USAGE = 0, 2
 _HOW_TO_OPEN = """\
 {program}: error: --host {host} can be reached by others, and there is no token. Anyone who reaches it could ask \
 for explanations and see rows of the data.

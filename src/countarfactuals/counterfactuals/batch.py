@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, overload
@@ -21,7 +20,7 @@ from countarfactuals.schema import Labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CounterfactualsBatch(Sequence[Counterfactuals]):
+class CounterfactualsBatch(storage.Stored, Sequence[Counterfactuals]):
     """One result per row.
 
     Parameters
@@ -63,11 +62,6 @@ class CounterfactualsBatch(Sequence[Counterfactuals]):
         if isinstance(at, slice):
             return CounterfactualsBatch(self.results[at], self.index[at], self.unfinished)
         return self.results[at]
-
-    def __eq__(self, other: object) -> bool:
-        return self.to_dict() == other.to_dict() if isinstance(other, CounterfactualsBatch) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def errors(self) -> dict[Hashable, str]:
@@ -197,15 +191,6 @@ class CounterfactualsBatch(Sequence[Counterfactuals]):
     def from_dict(cls, stored: Mapping[str, Any]) -> CounterfactualsBatch:
         """The inverse of `to_dict`."""
         return storage.batch_from_dict(stored)
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """As JSON text, also written to a file if a path is given."""
-        return storage.write_json(self.to_dict(), path)
-
-    @classmethod
-    def from_json(cls, source: str | os.PathLike[str]) -> CounterfactualsBatch:
-        """The inverse of `to_json`: from its text, or from the path of its file."""
-        return cls.from_dict(storage.read_json(source))
 
     def __repr__(self) -> str:
         return overview.batch_text(self)

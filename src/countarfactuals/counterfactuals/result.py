@@ -7,7 +7,6 @@ in `changes` and on the screen.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,7 +34,7 @@ STATUSES = ("found", "already", "none", "error")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counterfactuals:
+class Counterfactuals(storage.Stored):
     """Counterfactuals of one row, with all that is known of them.
 
     Parameters
@@ -177,11 +176,6 @@ class Counterfactuals:
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    def __eq__(self, other: object) -> bool:
-        return self.to_dict() == other.to_dict() if isinstance(other, Counterfactuals) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def score_names(self) -> tuple[str, ...]:
@@ -414,15 +408,6 @@ class Counterfactuals:
     def from_dict(cls, stored: Mapping[str, Any]) -> Counterfactuals:
         """The inverse of `to_dict`."""
         return storage.result_from_dict(stored)
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """As JSON text, also written to a file if a path is given."""
-        return storage.write_json(self.to_dict(), path)
-
-    @classmethod
-    def from_json(cls, source: str | os.PathLike[str]) -> Counterfactuals:
-        """The inverse of `to_json`: from its text, or from the path of its file."""
-        return cls.from_dict(storage.read_json(source))
 
     def __repr__(self) -> str:
         return display.result_text(self)

@@ -18,10 +18,11 @@ import hashlib
 import json
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -51,6 +52,33 @@ _RENAMED = {  # since version 1
     "min_plausibility": "min_typicality",
 }
 _PLAIN = ("method", "status", "measure", "error")
+
+
+class Stored(ABC):
+    """What has a form in JSON, by which two are equal: a result, or a batch."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON types, with the name and version of the format."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """The inverse of `to_dict`."""
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, type(self)) else NotImplemented
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """As JSON text, also written to a file if a path is given."""
+        return write_json(self.to_dict(), path)
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> Self:
+        """The inverse of `to_json`: from its text, or from the path of its file."""
+        return cls.from_dict(read_json(source))
 
 
 def result_to_dict(result: Counterfactuals, schema: Any = None) -> dict[str, Any]:
