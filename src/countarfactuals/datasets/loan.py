@@ -20,9 +20,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from countarfactuals.datasets.dataset import Dataset
 from countarfactuals.datasets.factors import Choice, Columns, Quantity
-from countarfactuals.datasets.process import LABEL, Process, check_features, check_numbers
+from countarfactuals.datasets.process import LABEL, Dataset, Process, check_features, check_numbers
 from countarfactuals.exceptions import DataError, listed
 from countarfactuals.parameters import as_generator, check_int
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -152,3 +153,13 @@ def _as_pandas(frame: Any) -> pd.DataFrame:
         raise DataTypeError(
             f"Got {type(frame).__name__}; a data frame (pandas, polars, pyarrow) is needed, with named columns."
         ) from error
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Features and label, and the process that they were drawn from."""
+
+    name: str
+    X: pd.DataFrame
+    y: pd.Series
+    process: Process

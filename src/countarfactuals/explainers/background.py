@@ -14,7 +14,7 @@ import numpy as np
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.evidence import ANY_OF, INTERVALS, Evidence
 from countarfactuals.arf.truncnorm import log_interval_mass
-from countarfactuals.exceptions import DataError
+from countarfactuals.exceptions import DataError, listed
 from countarfactuals.objectives import Gower, canonical
 from countarfactuals.plausibility import Plausibility
 from countarfactuals.prediction import Goal, Predictor
@@ -58,6 +58,16 @@ class Background:
     def n_rows(self) -> int:
         """How many rows the data had that the explainer was fitted to."""
         return len(self.matrix) if self.sampled is None else self.sampled.n_rows
+
+    def check_columns(self, schema: Schema) -> None:
+        """Refuse the schema of a result that another explainer has made."""
+        if [(c.name, c.kind, c.levels) for c in schema.columns] != [
+            (c.name, c.kind, c.levels) for c in self.schema.columns
+        ]:
+            raise DataError(
+                f"The result has the features {listed(schema.names)}, the explainer was fitted to "
+                f"{listed(self.schema.names)}, or their kinds or levels differ. Pass the explainer that made it."
+            )
 
     @cached_property
     def low(self) -> np.ndarray:

@@ -450,15 +450,8 @@ class Explainer(BaseEstimator, ABC):
         return robustness(self, counterfactuals, models, bootstrap, (X, y), wanted)
 
     def _check_batch(self, results: Sequence[Counterfactuals]) -> None:
-        """Refuse results of other columns than this explainer's."""
-        own = self.schema_.columns
         for result in results[:1]:
-            theirs = result.schema.columns
-            if [(c.name, c.kind, c.levels) for c in own] != [(c.name, c.kind, c.levels) for c in theirs]:
-                raise DataError(
-                    f"The results have the features {listed(result.schema.names)}, this explainer was fitted to "
-                    f"{listed(self.schema_.names)}, or their kinds or levels differ. Pass what it has explained."
-                )
+            self._fitted().check_columns(result.schema)
 
     def trace(
         self, x: Any, target: Any = None, constraints: Constraints | None = None
