@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Self
@@ -165,3 +165,14 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     """
     close = get_close_matches(str(name), [str(candidate) for candidate in known], n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def unknown_column(parameter: str, name: Any, known: Collection[Any]) -> ParameterError:
+    """The error of a parameter that names a column which there is not."""
+    return ParameterError(
+        "{parameter} names {column!r}, which is no column; known: {allowed}.{hint}",
+        parameter=Setting(parameter),
+        column=name,
+        allowed=listed(known),
+        hint=did_you_mean(name, known),
+    )

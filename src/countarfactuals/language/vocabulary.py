@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-from countarfactuals.exceptions import ParameterError, did_you_mean, listed
+from countarfactuals.exceptions import ParameterError, unknown_column
 from countarfactuals.language.catalogue import spoken, tr
 from countarfactuals.language.spelling import name_text, one_line
 from countarfactuals.schema import Column
@@ -155,9 +155,7 @@ def words_of(
     known = [*names, outcome or "prediction"]
     for name in units or {}:
         if name not in known:
-            raise ParameterError(
-                f"`units` names {name!r}, which is no column; known: {listed(known)}.{did_you_mean(name, known)}"
-            )
+            raise unknown_column("units", name, known)
     checked = {name: _both_forms(f"units[{name!r}]", unit) for name, unit in (units or {}).items()}
     forms = (tr("row"), tr("rows")) if rows == "rows" else _both_forms("rows", rows)
     return Words(checked, forms, outcome, style, options or {})

@@ -24,6 +24,7 @@ from countarfactuals.exceptions import (
     Setting,
     did_you_mean,
     listed,
+    unknown_column,
 )
 from countarfactuals.explainers.background import Background
 from countarfactuals.explainers.curves import Curve
@@ -194,13 +195,7 @@ def _codes(codes: Any, names: Sequence[Hashable]) -> dict[Hashable, str]:
         )
     for name in codes:
         if name not in names:
-            raise ParameterError(
-                "{parameter} names {column!r}, which is no column; known: {allowed}.{hint}",
-                parameter=Setting("codes"),
-                column=name,
-                allowed=listed(names),
-                hint=did_you_mean(name, names),
-            )
+            raise unknown_column("codes", name, names)
     return dict(codes)
 
 
