@@ -44,6 +44,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             unfinished.unlink(missing_ok=True)
 
 
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file as `whole_file` does; text is UTF-8, and its lines end alike on every system."""
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 def checksum(path: str | os.PathLike[str]) -> str:
     """The SHA-256 of a file, byte for byte."""
     with Path(path).open("rb") as file:

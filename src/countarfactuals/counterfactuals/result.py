@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from countarfactuals.constraints import Constraints
+from countarfactuals.constraints import Constraints, Limits
 from countarfactuals.counterfactuals import display, frames, select, storage
 from countarfactuals.counterfactuals.diagnosis import Diagnosis, read_only
 from countarfactuals.counterfactuals.from_above import FromAbove
@@ -197,6 +197,14 @@ class Counterfactuals(storage.Stored):
         """The paper's measure e^(−p̂), shape (n,); 1 to the last bit where p̂ is below 1e-17."""
         with np.errstate(over="ignore"):
             return read_only(np.exp(-np.exp(self.log_density)))
+
+    @property
+    def limits(self) -> Limits | None:
+        """The constraints, bound to x; None for those of a file that this version can not bind."""
+        try:
+            return self.constraints.bind(self.schema, self.x)
+        except CountarfactualsError:
+            return None
 
     def history(self) -> pd.DataFrame:
         """What became of an evolutionary search, one line per generation; without lines for other methods.

@@ -31,7 +31,7 @@ from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals.diagnosis import Diagnosis
 from countarfactuals.counterfactuals.remarks import TEXT, Note, Oddity
 from countarfactuals.exceptions import CountarfactualsError, DataTypeError, StorageError
-from countarfactuals.files import whole_file
+from countarfactuals.files import write_whole
 from countarfactuals.prediction import Score, Target
 from countarfactuals.prediction.scores import MARGIN, PREDICTION, PROBABILITY
 from countarfactuals.schema import Schema
@@ -266,10 +266,8 @@ def write_json(stored: Mapping[str, Any], path: str | os.PathLike[str] | None) -
         text = json.dumps({**stored, "digest": _digest(stored)}, allow_nan=False, default=_numpy_scalar)
     except (TypeError, ValueError) as error:
         raise StorageError(f"The result can not be written as JSON: {error}. Use names of str or int.") from error
-    if path is None:
-        return text
-    with whole_file(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+    if path is not None:
+        write_whole(path, text)
     return text
 
 

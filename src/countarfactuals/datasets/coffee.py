@@ -23,7 +23,7 @@ from urllib.request import urlopen
 import pandas as pd
 
 from countarfactuals.exceptions import DataError, StorageError, listed
-from countarfactuals.files import whole_file
+from countarfactuals.files import write_whole
 
 URL = "https://raw.githubusercontent.com/jldbc/coffee-quality-database/master/data/arabica_data_cleaned.csv"
 # Of the copy that comes with the paper's results. It has the length of the public file, and the same text in the parts
@@ -185,8 +185,7 @@ def _download(path: Path) -> bytes:
 def _store(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as unfinished:
-            unfinished.write_bytes(content)
+        write_whole(path, content)
     except (OSError, StorageError) as error:
         raise StorageError(
             f"{str(path)!r} can not be written ({error}). Set the environment variable {CACHE} to a folder that can."

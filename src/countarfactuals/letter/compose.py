@@ -9,14 +9,11 @@ import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from countarfactuals._optional import versions_of
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
 from countarfactuals.counterfactuals.outcomes import is_range
 from countarfactuals.exceptions import (
     ConstraintError,
-    CountarfactualsError,
     DataError,
     DataTypeError,
     LetterWarning,
@@ -176,11 +173,8 @@ def _warn_of_misspelt(strangers: Sequence[Hashable], names: Sequence[Hashable]) 
 
 
 def _may_change(result: Counterfactuals) -> list[bool]:
-    try:
-        free: np.ndarray = result.constraints.bind(result.schema, result.x).may_change
-    except CountarfactualsError:  # constraints from a file that this version can not bind
-        return [True] * len(result.schema.names)
-    return list(map(bool, free.tolist()))
+    limits = result.limits
+    return [True] * len(result.x) if limits is None else list(map(bool, limits.may_change.tolist()))
 
 
 def _codes(codes: Any, names: Sequence[Hashable]) -> dict[Hashable, str]:

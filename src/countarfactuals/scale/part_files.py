@@ -22,7 +22,7 @@ from typing import Any
 
 from countarfactuals._optional import optional
 from countarfactuals.exceptions import StorageError, listed
-from countarfactuals.files import is_unfinished, whole_file
+from countarfactuals.files import is_unfinished, whole_file, write_whole
 
 _MANIFEST = "_manifest.json"
 _FORMAT, _VERSION = "countarfactuals.parts", 1
@@ -45,8 +45,7 @@ def begin(folder: Path, asked: Mapping[str, Any], *, resume: bool) -> str:
     text = json.dumps(manifest, indent=1, ensure_ascii=False, default=str)
     if not folder.exists() or not any(folder.iterdir()):
         folder.mkdir(parents=True, exist_ok=True)
-        with whole_file(folder / _MANIFEST) as unfinished:
-            unfinished.write_text(text + "\n", encoding="utf-8")
+        write_whole(folder / _MANIFEST, text + "\n")
     else:
         _check_continued(folder, json.loads(text), resume)
     return hashlib.sha256(text.encode()).hexdigest()
