@@ -204,11 +204,11 @@ class AdversarialRandomForest(BaseEstimator):
         if pieces is None:
             schema = Schema.infer(X, values=self.values)
             return self.fit_encoded(schema, schema.encode(X))
-        found = sketch(pieces(), self._rows_held)
+        found = sketch(pieces.read(), self._rows_held)
         schema = infer_sketched(found, values=self.values)
         if found.is_whole:
             return self.fit_encoded(schema, schema.encode(found.sample))
-        return self.fit_batches(schema, lambda: map(schema.encode, pieces()), found.n_rows)
+        return self.fit_batches(schema, lambda: map(schema.encode, pieces.read()), found.n_rows)
 
     def fit_encoded(self, schema: Schema, matrix: np.ndarray, *, quiet: bool = False) -> Self:
         """Train on a matrix in the codes of a schema, for those who have it already; `quiet` warns of nothing."""

@@ -223,11 +223,11 @@ def _suggestions(explainer: Explainer, options: argparse.Namespace) -> dict[str,
         return {}
     fixed = [str(suggestion.column) for suggestion in found if suggestion.kind == "fixed"]
     ways = [f"{found_.column}={found_.value}" for found_ in found if found_.kind == "direction"]
-    options_said = [f"--fix {as_option(fixed)}"] * bool(fixed) + [f"--direction {shlex.quote(way)}" for way in ways]
+    said = [f"--fix {as_option(fixed)}"] * bool(fixed) + [f"--direction {shlex.quote(way)}" for way in ways]
     why = f"countarfactuals suggest --explainer {options.out}"
     return {
         "suggested": tr(
-            "{options} (by names of columns, not applied; why: {command})", options=" ".join(options_said), command=why
+            "{options} (by names of columns, not applied; why: {command})", options=" ".join(said), command=why
         )
     }
 

@@ -100,21 +100,21 @@ def read_wishes(path: str | None) -> Wishes:
     if path is None:
         return Wishes()
     try:
-        tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        said = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ParameterError(
             f"{path}: it is no TOML file ({error}). `countarfactuals suggest --explainer … --out {path}` writes one."
         ) from None
-    _check_keys(path, "", tables, _KEYS)
+    _check_keys(path, "", said, _KEYS)
     for table in _TABLES:
-        if not isinstance(tables.get(table, {}), dict):
-            raise ParameterError(f"{path}: {table} must be a table, [{table}], got {tables[table]!r}.")
-    _check_keys(path, "target.", tables.get("target", {}), tuple(wanted_actions()))
-    _check_keys(path, "constraints.", tables.get("constraints", {}), tuple(KINDS))
-    if not isinstance(tables.get("allow_real_rows", True), bool):
-        raise ParameterError(f"{path}: allow_real_rows must be true or false, got {tables['allow_real_rows']!r}.")
-    rows = tables.pop("rows", None)
-    return Wishes(path, **tables, rows=tuple(rows) if isinstance(rows, list) else rows)
+        if not isinstance(said.get(table, {}), dict):
+            raise ParameterError(f"{path}: {table} must be a table, [{table}], got {said[table]!r}.")
+    _check_keys(path, "target.", said.get("target", {}), tuple(wanted_actions()))
+    _check_keys(path, "constraints.", said.get("constraints", {}), tuple(KINDS))
+    if not isinstance(said.get("allow_real_rows", True), bool):
+        raise ParameterError(f"{path}: allow_real_rows must be true or false, got {said['allow_real_rows']!r}.")
+    rows = said.pop("rows", None)
+    return Wishes(path, **said, rows=tuple(rows) if isinstance(rows, list) else rows)
 
 
 def _check_keys(path: str, before: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:

@@ -46,7 +46,7 @@ class LargeData(NamedTuple):
         with TemporaryDirectory(prefix="countarfactuals-") as folder:
             file = Path(folder) / "rows"
             with file.open("wb") as opened:
-                for matrix in map(predictor.schema.encode, self.pieces()):
+                for matrix in map(predictor.schema.encode, self.pieces.read()):
                     opened.write(matrix_with_scores(matrix, predictor.scores(matrix), predictor).tobytes())
             return forest.fit_batches(full_schema, lambda: _batches(file, n_columns), self.sampled.n_rows)
 
@@ -67,7 +67,7 @@ def read_data(
     pieces = as_pieces(X)
     if pieces is None:
         return X, Schema.infer(X, ordered=ordered, values=values), None
-    found = sketch(pieces(), most_rows)
+    found = sketch(pieces.read(), most_rows)
     found = replace(found, sample=_as_pandas(found))
     schema = infer_sketched(found, ordered=ordered, values=values)
     if found.is_whole:

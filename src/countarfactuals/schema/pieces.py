@@ -16,15 +16,18 @@ import tempfile
 from collections.abc import Callable, Iterator
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from .._optional import optional
-from ..exceptions import DataError
+from ..exceptions import DataError, MissingDependencyError
 
 _ROWS = 65_536
 
 
-Pieces = Callable[[], Iterator[Any]]  # begins to read a table anew
+class Pieces(NamedTuple):
+    """A table in pieces: a function that begins to read it anew, and Dask's partitions if it is theirs."""
+
+    read: Callable[[], Iterator[Any]]
+    partitions: tuple[Any, ...] = ()
 
 
 def as_pieces(X: Any) -> Pieces | None:
@@ -33,7 +36,7 @@ def as_pieces(X: Any) -> Pieces | None:
     if isinstance(X, str | os.PathLike):
         return _of_path(os.fspath(X))
     if module.startswith("pyarrow._dataset"):
-        return lambda: _of_dataset(X)
+        return Pieces(lambda: _of_dataset(X))
     if module.startswith("dask") and hasattr(X, "to_delayed"):
         return _of_dask(X)
     if module.startswith("pyspark.sql") and hasattr(X, "toLocalIterator"):
@@ -44,8 +47,14 @@ def as_pieces(X: Any) -> Pieces | None:
 def _of_path(path: str) -> Pieces:
     if not Path(path).exists():
         raise DataError(f"There is no file or folder {path!r}. Pass a frame, or the path of Parquet files.")
-    table = optional("pyarrow.dataset", "Parquet files need", "cli").dataset(path, format="parquet")
-    return lambda: _of_dataset(table)
+    try:
+        from pyarrow import dataset
+    except ImportError as error:
+        raise MissingDependencyError(
+            "Parquet is read by pyarrow, which is not installed: pip install 'countarfactuals[cli]'"
+        ) from error
+    table = dataset.dataset(path, format="parquet")
+    return Pieces(lambda: _of_dataset(table))
 
 
 def _of_dataset(table: Any) -> Iterator[Any]:
@@ -67,7 +76,7 @@ def _of_dask(frame: Any) -> Pieces:
             if len(rows):
                 yield rows
 
-    return read
+    return Pieces(read, partitions)
 
 
 def _of_spark(frame: Any) -> Pieces:
@@ -84,4 +93,4 @@ def _of_spark(frame: Any) -> Pieces:
         part.to_parquet(Path(folder.name) / f"{number:08}.parquet")
     pieces = _of_path(folder.name)
     # the folder is there as long as the function that reads it
-    return lambda kept=folder: pieces()  # type: ignore[misc]
+    return Pieces(lambda kept=folder: pieces.read())  # type: ignore[misc]
