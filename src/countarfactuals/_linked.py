@@ -23,6 +23,8 @@ _ENVIRONMENT = "_ZN08NumbaEnv"
 class Linked(JITCodeLibrary):
     """The code of a kernel for those that call it."""
 
+    _final_module: Any  # numba makes it, and is not typed
+
     def _optimize_final_module(self) -> None:
         """Nothing: whoever links the code optimises it."""
 
