@@ -2,8 +2,8 @@
 
     python benchmarks/bench_explain.py --paper FOLDER      the six published sets: reported, never tuned on
     python benchmarks/bench_explain.py --generated         sets of our own, with the peers' results
-    options: [--methods arf nice …] [--peers PYTHON] [--only speed many quality neighbours] [--instances 10]
-             [--seeds 5] [--repeats 3] [--rows 1000]
+    options: [--methods arf nice …] [--peers PYTHON] [--only speed many quality claims neighbours] [--instances 10]
+             [--seeds 5] [--repeats 3] [--rows 1000] [--data-rows 5000]
 
 1. `speed`: explanations of ten instances with 19 features (bn_20, or a network of our own), one thread, medians over
    instances and repeats. The model's own time is not counted, neither for us nor for peers; nor is fitting.
@@ -14,7 +14,9 @@
    Beside it stands how true typicality is: `claimed` and `true` are the means over all rows handed out of what is
    told and of the share of real rows that are less dense by the true process, `error` the mean of their absolute
    difference, and `error of 3` the same for `select(3)`.
-4. `neighbours`: Gower neighbours of 1,000 rows among 100,000, and the memory that finding them takes.
+4. `claims`: how true typicality is on ten networks of 5 to 30 features, by ARF with its defaults; `--data-rows` says
+   how many rows of data they have (5,000).
+5. `neighbours`: Gower neighbours of 1,000 rows among 100,000, and the memory that finding them takes.
 
 Methods spend at most 1,000 evaluations. The methods of the MOC family may change ⌈√p⌉ + 3 of p features, as in the
 paper. All methods of one seed share one forest, fitted by the first of them; only the paper's ARF has one of its own,
@@ -61,6 +63,7 @@ from countarfactuals.objectives import Gower, n_changed
 from countarfactuals.schema import Schema
 
 CUT = 0.5  # of the models' scores
+CLAIMED = (5, 7, 9, 12, 15, 18, 21, 24, 27, 30)  # features of the networks on which claims are held against the truth
 SETS = ("cassini", "pawelczyk", "two_sines", "bn_5", "bn_10", "bn_20")
 # Plausible hypervolume that a search of 90,000 evaluations found which knew the true density.
 LIMIT = (0.353, 0.119, 0.278, 0.489, 0.569, 0.732)
@@ -192,9 +195,9 @@ def paper_case(folder: str, name: str, n_instances: int) -> Case:
     return Case(name, published.X, published.y, published.process, instances, model)
 
 
-def generated_case(name: str, process: Process, n_instances: int) -> Case:
-    """5,000 rows, a model like the study's, and new rows to explain."""
-    data = process.sample(5000, random_state=7)
+def generated_case(name: str, process: Process, n_instances: int, n_rows: int = 5000) -> Case:
+    """Data, a model like the study's, and new rows to explain."""
+    data = process.sample(n_rows, random_state=7)
     X, y = data.drop(columns="y"), data["y"]
     settings = {"objective": "reg:squarederror", "nthread": 1, "verbosity": 0}
     matrix = xgboost.DMatrix(X.astype(float).to_numpy(), y.to_numpy())
@@ -344,6 +347,22 @@ def quality_on_generated(names: Sequence[str], n_instances: int, seeds: int, pee
             yield {"set": case.name, "method": name, "hypervolume": np.median(scores)}
 
 
+# Claims
+
+
+def claims(n_instances: int, n_rows: int) -> Iterator[dict]:
+    """One line per network, and their mean."""
+    lines = []
+    for n_features in CLAIMED:
+        process = random_learnable_network(n_features, random_state=_seed(n_features))
+        case = generated_case(f"network {n_features}*", process, n_instances, n_rows)
+        for _, _, explainer, _ in fitted(case, ["arf"], seed=0):
+            results = [explainer.explain(x, case.target(x)) for x in case.rows()]
+            lines.append(truth_of_claims(case, [result for result in results if len(result)]))
+        yield {"set": case.name, **lines[-1]}
+    yield {"set": "mean", **pd.DataFrame(lines).mean().to_dict()}
+
+
 # Neighbours
 
 
@@ -430,7 +449,7 @@ def show(title: str, rows: list[dict], digits: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    tables = ("speed", "many", "quality", "neighbours")
+    tables = ("speed", "many", "quality", "claims", "neighbours")
     known = [name for name, contender in CONTENDERS.items() if contender.method in EXPLAINERS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--paper", help="folder with the published sets")
@@ -442,6 +461,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--rows", type=int, default=1000, help="for `many`")
+    parser.add_argument("--data-rows", type=int, default=5000, help="for `claims`")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore", DensityWarning)
     judged = [name for name in options.methods if name not in ONLY_SPEED]
@@ -452,6 +472,9 @@ def main(arguments: list[str] | None = None) -> None:
         show(title, list(speed(case, options.methods, options.repeats, options.peers)), "{:.4g}")
     if "many" in options.only:
         show(f"explain_many on {case.name}, default settings", many(case, options.rows), "{:.4g}")
+    if "claims" in options.only:
+        title = f"How true typicality is, {options.data_rows} rows, {options.instances} instances"
+        show(title, list(claims(options.instances, options.data_rows)), "{:.3f}")
     if "neighbours" in options.only:
         show("Gower neighbours, one thread", neighbours(), "{:.4g}")
     if "quality" in options.only:
