@@ -51,7 +51,7 @@ function Ask({ state }) {
       </div>
       <${TargetForm} state=${{ ...state, now: null }} onChange=${(target) => say({ ...wish, target }, true)} />
       <p class="buttons">
-        <button class="main" disabled=${batch.phase === "running" || (isNumeric(about) && wish.target === null)} onClick=${() => startBatch(which, most)}>${tr("Explain these rows")}</button>
+        <button class="main" disabled=${batch.phase === "running" || (isNumeric(about) && wish.target === null)} onClick=${() => (open(false), startBatch(which, most))}>${tr("Explain these rows")}</button>
         <button class="plain" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${tr("What may change")}</button>
       </p>
     </section>

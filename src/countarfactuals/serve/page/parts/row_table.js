@@ -2,22 +2,30 @@
 
    1. The service is asked for pages of rows that match the search and the filter, in the order of a column.
    2. A tall empty space stands for all rows; those in sight are placed in it. So 50,000 rows scroll as ten do.
-   3. The keyboard moves a row that is marked (arrows, Page up and down, Home, End), and Enter takes it. */
+   3. Rows stay until those of the next search are there, so that nothing blinks while one writes.
+   4. The keyboard moves a row that is marked (arrows, Page up and down, Home, End), and Enter takes it. */
 
 import * as api from "../api.js";
 import { counted, percent, tr } from "../phrases.js";
 import { isNumeric, outcomeText } from "../targets.js";
+import { tell } from "../store.js";
 import { cellText, hasScale } from "../values.js";
-import { html, useEffect, useRef, useState } from "../vendor/preact-htm.js";
+import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
+import { Name, partsOf } from "./name.js";
 import { Busy, ProblemNote } from "./notes.js";
 
 const HEIGHT = 44, PAGE = 100, SPARE = 6, WAIT = 180;
+const KEY = 5.5, NARROWEST = 6.5, WIDEST = 17, LETTER = 0.6, EDGES = 2.2; // of columns, in rem
 
 export function RowTable({ state, onTake, onChange }) {
   const { about, name } = state;
   const [asked, ask] = useState({ search: "", prediction: "", sort: "", order: "asc" });
   const found = useRows(name, asked);
-  const sortBy = (column) => ask({ ...asked, sort: column, order: asked.sort === column && asked.order === "asc" ? "desc" : "asc" });
+  const sortBy = (column, label) => {
+    const order = asked.sort === column && asked.order === "asc" ? "desc" : "asc";
+    ask({ ...asked, sort: column, order });
+    tell(order === "asc" ? tr("Sorted by {name}, smallest first.", { name: label }) : tr("Sorted by {name}, largest first.", { name: label }));
+  };
   return html`
     <div class="finder">
       <label class="field grow"><span>${tr("Search")}</span>
@@ -28,17 +36,23 @@ export function RowTable({ state, onTake, onChange }) {
             <option value="">${tr("all")}</option>
             ${about.classes.map((label) => html`<option value=${String(label)}>${String(label)}</option>`)}
           </select></label>`}
-      <p class="quiet matching" role="status">${found.total === null ? tr("Loading …") : tr("{matching} of {total} rows", found)}</p>
+      <p class="quiet matching" role="status">${countText(found)}</p>
     </div>
     ${found.problem && html`<${ProblemNote} problem=${found.problem} />`}
     ${found.matching === 0 ? html`<p class="empty">${tr("No row matches. Search for less, or choose another prediction.")}</p>`
-      : html`<${Grid} key=${JSON.stringify(asked)} about=${about} found=${found} asked=${asked} onSort=${sortBy} onTake=${onTake} onChange=${onChange} />`}
+      : html`<${Grid} about=${about} found=${found} asked=${asked} onSort=${sortBy} onTake=${onTake} onChange=${onChange} />`}
   `;
 }
 
-/** Pages of rows as they are needed: {total, matching, at(i), need(from, to), problem}. */
+function countText({ total, matching }) {
+  if (total === null) return tr("Loading …");
+  return matching < total ? tr("{matching} of {total} rows", { matching, total }) : counted(total, "{n} row", "{n} rows");
+}
+
+/** Pages of rows as they are needed: {total, matching, run, at(i), need(from, to), problem}; `run` is the search that
+    they are from. */
 function useRows(name, asked) {
-  const [pages, put] = useState({});
+  const [{ run: shown, pages }, put] = useState({ run: null, pages: {} });
   const [counts, count] = useState({ total: null, matching: null, problem: null });
   const current = useRef({});
   const load = async (page, run) => {
@@ -46,8 +60,9 @@ function useRows(name, asked) {
     run.loading.add(page);
     try {
       const got = await api.rows(name, { ...asked, offset: page * PAGE, limit: PAGE }, run.abort.signal);
+      if (current.current !== run) return;
       count({ total: got.total, matching: got.matching, problem: null });
-      put((before) => (current.current === run ? { ...before, [page]: got.rows } : before));
+      put((before) => ({ run, pages: { ...(before.run === run ? before.pages : {}), [page]: got.rows } }));
     } catch (problem) {
       if (problem.name !== "AbortError") count((before) => ({ ...before, problem }));
     }
@@ -55,11 +70,12 @@ function useRows(name, asked) {
   useEffect(() => {
     const run = { loading: new Set(), abort: new AbortController() };
     current.current = run;
-    const timer = setTimeout(() => (put({}), load(0, run)), asked.search ? WAIT : 0);
+    const timer = setTimeout(() => load(0, run), asked.search ? WAIT : 0);
     return () => (clearTimeout(timer), run.abort.abort());
   }, [name, JSON.stringify(asked)]);
   return {
     ...counts,
+    run: shown,
     at: (i) => pages[Math.floor(i / PAGE)]?.[i % PAGE],
     need: (from, to) => {
       for (let page = Math.floor(from / PAGE); page <= Math.floor(to / PAGE); page++) load(page, current.current);
@@ -80,6 +96,11 @@ function Grid({ about, found, asked, onSort, onTake, onChange }) {
     if (n) found.need(from, to);
   };
   useEffect(see, [n]);
+  useEffect(() => {
+    frame.current.scrollTop = 0;
+    mark(0);
+    see();
+  }, [found.run]);
   const move = (event) => {
     const jump = Math.max(Math.floor(frame.current.clientHeight / HEIGHT) - 2, 1);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: jump, PageUp: -jump, Home: -n, End: n };
@@ -95,11 +116,12 @@ function Grid({ about, found, asked, onSort, onTake, onChange }) {
     }
   };
   const columns = about.columns;
+  const widths = useMemo(() => widthsOf(about), [about]);
   const inSight = Array.from({ length: Math.max(Math.min(view.to, n - 1) - view.from + 1, 0) }, (_, i) => view.from + i);
   return html`
     <p id="grid-help" class="quiet keys">${tr("Click a row to take it. With the keyboard: arrows, then Enter.")}</p>
     <div class="grid" role="grid" tabindex="0" ref=${frame} aria-label=${tr("Rows")} aria-describedby="grid-help" aria-rowcount=${n + 1}
-      aria-colcount=${columns.length + 2} aria-activedescendant=${n ? `row-${marked}` : null} onScroll=${see} onKeyDown=${move}>
+      aria-colcount=${columns.length + 2} aria-activedescendant=${n ? `row-${marked}` : null} style=${widths} onScroll=${see} onKeyDown=${move}>
       <div role="rowgroup" class="grid-head">
         <div role="row" aria-rowindex="1" class="grid-row">
           <div role="columnheader" class="grid-key">${tr("Row")}</div>
@@ -124,10 +146,27 @@ function reveal(frame, at) {
   if (top + HEIGHT > frame.scrollTop + room) frame.scrollTop = top + HEIGHT - room;
 }
 
+/** How wide the columns are, each for what it holds; what is wider still ends in an ellipsis. */
+function widthsOf(about) {
+  const ofPrediction = widthFor([tr("Prediction"), ...about.classes.map((label) => `${label}   `)]); // on a tag
+  const widths = [KEY, ofPrediction, ...about.columns.map(widthOf)];
+  return { "--columns": widths.map((width) => `minmax(${width}rem, 1fr)`).join(" "), "--width": `${widths.reduce((sum, width) => sum + width, 0)}rem` };
+}
+
+function widthOf(column) {
+  const cells = hasScale(column) ? [cellText(column, column.low), cellText(column, column.high)] : (column.levels ?? []).map(({ label }) => String(label));
+  return widthFor([...cells, ...partsOf(column.label)]);
+}
+
+function widthFor(texts) {
+  const longest = Math.max(...texts.map(({ length }) => length));
+  return Math.min(Math.max(longest * LETTER + EDGES, NARROWEST), WIDEST);
+}
+
 function Sortable({ name, label, asked, onSort, isNumber = false }) {
   const way = asked.sort !== name ? "none" : asked.order === "asc" ? "ascending" : "descending";
   return html`<div role="columnheader" aria-sort=${way} class=${isNumber ? "right" : null}>
-    <button onClick=${() => onSort(name)}>${label}<span class="arrow" aria-hidden="true">${{ none: "", ascending: " ↑", descending: " ↓" }[way]}</span></button></div>`;
+    <button onClick=${() => onSort(name, label)}><${Name} of=${label} /><span class="arrow" aria-hidden="true">${{ none: "", ascending: " ↑", descending: " ↓" }[way]}</span></button></div>`;
 }
 
 function Line({ i, one, about, isMarked, onTake }) {
@@ -138,8 +177,8 @@ function Line({ i, one, about, isMarked, onTake }) {
       <div role="gridcell" class="grid-key">${String(one.key)}</div>
       <div role="gridcell"><span class="tag">${outcomeText(about, one.prediction)}</span></div>
       ${about.columns.map((column) => {
-        const value = one.row[column.name];
-        return html`<div role="gridcell" class=${`${hasScale(column) ? "right" : ""} ${value === null ? "quiet" : ""}`}>${cellText(column, value)}</div>`;
+        const value = one.row[column.name], text = cellText(column, value);
+        return html`<div role="gridcell" title=${text} class=${`${hasScale(column) ? "right" : ""} ${value === null ? "quiet" : ""}`}>${text}</div>`;
       })}
     </div>`;
 }

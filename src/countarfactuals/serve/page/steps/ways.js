@@ -90,8 +90,9 @@ function liftText({ columns }, { text, clause }) {
 
 /** Nothing was found, or nothing is needed: why, and what would help. */
 function None({ state, view }) {
-  const lift = ({ constraints }) => {
-    say({ ...state.wish, constraints });
+  const { wish } = state;
+  const lift = (wanted) => {
+    say({ ...wish, ...wanted });
     explain();
   };
   if (view.status === "already") {
@@ -105,8 +106,11 @@ function None({ state, view }) {
       ${view.lifts?.length > 0 && html`
         <h3>${tr("What would help")}</h3>
         <ul class="lifts">${view.lifts.map((one) => html`
-          <li><button class="main" onClick=${() => lift(one)}>${liftText(state.about, one)}</button>
+          <li><button class="main" onClick=${() => lift({ constraints: one.constraints })}>${liftText(state.about, one)}</button>
             ${typeof one.found === "number" && html`<span class="quiet">${counted(one.found, "{n} way then", "{n} ways then")}</span>`}</li>`)}</ul>`}
-      <p class="buttons"><button class="plain" onClick=${() => go("wanted")}>${tr("Change what is wanted")}</button></p>
+      <p class="buttons">
+        ${!view.lifts?.length && Object.keys(wish.constraints).length > 0 && html`<button class="main" onClick=${() => lift({ constraints: {} })}>${tr("Do without all conditions")}</button>`}
+        ${wish.target?.probability && html`<button class="plain" onClick=${() => lift({ target: { outcome: wish.target.outcome } })}>${tr("Do without the least probability")}</button>`}
+        <button class="plain" onClick=${() => go("wanted")}>${tr("Change what is wanted")}</button></p>
     </div>`;
 }
