@@ -24,10 +24,12 @@ function Levels({ id, column, value, onChange, onFocus, describedBy }) {
 function Field({ id, column, value, onChange, onFocus, describedBy }) {
   const [text, write] = useState(editable(column, value));
   const [error, tellError] = useState(null);
+  const reset = () => (write(editable(column, value)), tellError(null));
   useEffect(() => {
     const got = read(column, text);
-    if (got.error || got.value !== value) (write(editable(column, value)), tellError(null));
+    if (got.error || got.value !== value) reset();
   }, [value]);
+  useEffect(reset, [document.documentElement.lang]); // a text means another number in another language
   const type = (event) => {
     const said = event.target.value;
     const got = read(column, said);

@@ -3,7 +3,8 @@
    1. The service is asked for pages of rows that match the search and the filter, in the order of a column.
    2. A tall empty space stands for all rows; those in sight are placed in it. So 50,000 rows scroll as ten do.
    3. Rows stay until those of the next search are there, so that nothing blinks while one writes.
-   4. The keyboard moves a row that is marked (arrows, Page up and down, Home, End), and Enter takes it. */
+   4. Few pages are asked for at a time, those in sight first: who scrolls past many does not wait for them.
+   5. The keyboard moves a row that is marked (arrows, Page up and down, Home, End), and Enter takes it. */
 
 import * as api from "../api.js";
 import { counted, percent, tr } from "../phrases.js";
@@ -14,7 +15,7 @@ import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact-htm
 import { Name, partsOf } from "./name.js";
 import { Busy, ProblemNote } from "./notes.js";
 
-const HEIGHT = 44, PAGE = 100, SPARE = 6, WAIT = 180;
+const HEIGHT = 44, PAGE = 100, SPARE = 6, WAIT = 180, AT_ONCE = 2;
 const KEY = 5.5, NARROWEST = 6.5, WIDEST = 17, LETTER = 0.6, EDGES = 2.2; // of columns, in rem
 
 export function RowTable({ state, onTake, onChange }) {
@@ -56,21 +57,28 @@ function useRows(name, asked) {
   const [counts, count] = useState({ total: null, matching: null, problem: null });
   const current = useRef({});
   const load = async (page, run) => {
-    if (run.loading.has(page)) return;
-    run.loading.add(page);
+    run.asked.add(page);
+    run.waiting += 1;
     try {
       const got = await api.rows(name, { ...asked, offset: page * PAGE, limit: PAGE }, run.abort.signal);
+      run.waiting -= 1;
       if (current.current !== run) return;
       count({ total: got.total, matching: got.matching, problem: null });
       put((before) => ({ run, pages: { ...(before.run === run ? before.pages : {}), [page]: got.rows } }));
+      loadWanted(run);
     } catch (problem) {
+      run.waiting -= 1;
+      run.asked.delete(page);
       if (problem.name !== "AbortError") count((before) => ({ ...before, problem }));
     }
   };
+  const loadWanted = (run) => {
+    for (const page of run.wanted) if (!run.asked.has(page) && run.waiting < AT_ONCE) load(page, run);
+  };
   useEffect(() => {
-    const run = { loading: new Set(), abort: new AbortController() };
+    const run = { asked: new Set(), wanted: [0], waiting: 0, abort: new AbortController() };
     current.current = run;
-    const timer = setTimeout(() => load(0, run), asked.search ? WAIT : 0);
+    const timer = setTimeout(() => loadWanted(run), asked.search ? WAIT : 0);
     return () => (clearTimeout(timer), run.abort.abort());
   }, [name, JSON.stringify(asked)]);
   return {
@@ -78,9 +86,17 @@ function useRows(name, asked) {
     run: shown,
     at: (i) => pages[Math.floor(i / PAGE)]?.[i % PAGE],
     need: (from, to) => {
-      for (let page = Math.floor(from / PAGE); page <= Math.floor(to / PAGE); page++) load(page, current.current);
+      if (current.current !== shown) return; // the rows of the next search are on their way
+      shown.wanted = wantedPages(Math.floor(from / PAGE), Math.floor(to / PAGE), Math.floor((counts.matching - 1) / PAGE));
+      loadWanted(shown);
     },
   };
+}
+
+/** The pages in sight, then those beside them, which one scrolls to next. */
+function wantedPages(first, last, end) {
+  const inSight = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  return [...inSight, last + 1, first - 1].filter((page) => page >= 0 && page <= end);
 }
 
 function Grid({ about, found, asked, onSort, onTake, onChange }) {

@@ -11,6 +11,7 @@ import { tell, update } from "../store.js";
 import { outcomeText, targetText } from "../targets.js";
 import { html } from "../vendor/preact-htm.js";
 import { keyOf, nWaiting, shown } from "../ways.js";
+import { keepsAll } from "../wishes.js";
 
 export function Ways({ state }) {
   const { answer } = state;
@@ -24,6 +25,7 @@ export function Ways({ state }) {
       <p class="buttons"><button class="plain" onClick=${() => go("wanted")}>${tr("Change what is wanted")}</button></p>`}
     ${ways.length > 0 && html`<${Found} state=${state} />`}
     ${phase === "done" && ways.length === 0 && view && html`<${None} state=${state} view=${view} />`}
+    ${keepsAll(state.wish, state.about.columns) && html`<${None} state=${state} view=${{ reasons: [tr("All features stay as they are, so nothing can change.")] }} />`}
     ${view?.notes?.length > 0 && html`<details class="remarks"><summary>${tr("What else is to be known")}</summary><ul>${view.notes.map((note) => html`<li>${note}</li>`)}</ul></details>`}
   `;
 }
