@@ -382,6 +382,38 @@ def test_the_whole_way_by_keyboard(person: Person) -> None:
     tab_to(person, "button", "Save")
 
 
+def test_the_focus_is_never_lost(person: Person) -> None:
+    """Whatever a button does, also to itself, the keyboard goes on from somewhere."""
+    person.open().only("bad").take_row(0).see_ways()
+    person.one(".way")
+    for text in ("Not this one", "Pin", "Unpin", "Show me others", "Bring all back"):
+        button = person.one("main button", text)
+        person.script("arguments[0].focus()", button)
+        press(person, Keys.ENTER)
+        person.script("return new Promise((go) => setTimeout(go, 100))")
+        assert person.driver.switch_to.active_element.tag_name in ("button", "h1"), text
+    person.step(2).click(".tools button", "Keep all as they are")
+    person.step(3)
+    person.script("arguments[0].focus()", person.one(".none button", "Do without all conditions"))
+    press(person, Keys.ENTER)
+    person.one(".way")
+    assert person.driver.switch_to.active_element.tag_name == "h1"
+
+
+def test_the_heads_of_the_table_are_one_stop(person: Person) -> None:
+    person.open("#explainer=wide", width=900)
+    person.wait(lambda: person.all(".grid-body .grid-row:not(.waiting)"), "rows")
+    tab_to(person, ".grid")
+    press(person, Keys.TAB)
+    assert person.said(person.driver.switch_to.active_element) == "Prediction"
+    press(person, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert person.said(person.driver.switch_to.active_element) == "measurement_02"
+    press(person, Keys.END, Keys.ENTER)
+    person.one("[aria-sort=ascending]", "group_6")
+    press(person, Keys.TAB)
+    assert not person.script("return document.activeElement.closest('.grid')")
+
+
 def states(person: Person, language: str = "en") -> Iterator[str]:
     """The states of the page, one after the other."""
     person.choose(".settings label:nth-last-child(2) select", language)

@@ -27,6 +27,9 @@ export function ProblemNote({ problem, onClose, onAgain }) {
     </div>`;
 }
 
+/** Where the focus goes when what had it is gone. */
+export const focusTitle = () => document.querySelector("main h1").focus({ preventScroll: true });
+
 /** A heading of a step, which gets the focus. */
 export function Title({ children, lead }) {
   return html`<div class="title"><h1 tabindex="-1">${children}</h1>${lead && html`<p class="lead">${lead}</p>`}</div>`;

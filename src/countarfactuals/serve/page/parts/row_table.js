@@ -4,7 +4,8 @@
    2. A tall empty space stands for all rows; those in sight are placed in it. So 50,000 rows scroll as ten do.
    3. Rows stay until those of the next search are there, so that nothing blinks while one writes.
    4. Few pages are asked for at a time, those in sight first: who scrolls past many does not wait for them.
-   5. The keyboard moves a row that is marked (arrows, Page up and down, Home, End), and Enter takes it. */
+   5. The keyboard moves a row that is marked (arrows, Page up and down, Home, End), and Enter takes it. Of all heads one
+      is reached by Tab, the others from there by arrows. */
 
 import * as api from "../api.js";
 import { counted, percent, tr } from "../phrases.js";
@@ -103,6 +104,7 @@ function Grid({ about, found, asked, onSort, onTake, onChange }) {
   const frame = useRef(null);
   const [view, look] = useState({ from: 0, to: 20 });
   const [marked, mark] = useState(0);
+  const [stop, stopAt] = useState("prediction"); // the head that Tab reaches
   const n = found.matching ?? 0;
   const see = () => {
     const { scrollTop, clientHeight } = frame.current;
@@ -120,7 +122,7 @@ function Grid({ about, found, asked, onSort, onTake, onChange }) {
   const move = (event) => {
     const jump = Math.max(Math.floor(frame.current.clientHeight / HEIGHT) - 2, 1);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: jump, PageUp: -jump, Home: -n, End: n };
-    if (event.target.tagName === "BUTTON") return;
+    if (event.target.tagName === "BUTTON") return moveAlong(frame.current, event);
     if (event.key in steps) {
       event.preventDefault();
       const at = Math.min(Math.max(marked + steps[event.key], 0), n - 1);
@@ -141,8 +143,8 @@ function Grid({ about, found, asked, onSort, onTake, onChange }) {
       <div role="rowgroup" class="grid-head">
         <div role="row" aria-rowindex="1" class="grid-row">
           <div role="columnheader" class="grid-key">${tr("Row")}</div>
-          <${Sortable} name="prediction" label=${tr("Prediction")} asked=${asked} onSort=${onSort} />
-          ${columns.map((column) => html`<${Sortable} name=${column.name} label=${column.label} asked=${asked} onSort=${onSort} isNumber=${hasScale(column)} />`)}
+          <${Sortable} name="prediction" label=${tr("Prediction")} ...${{ asked, onSort, stop, stopAt }} />
+          ${columns.map((column) => html`<${Sortable} name=${column.name} label=${column.label} isNumber=${hasScale(column)} ...${{ asked, onSort, stop, stopAt }} />`)}
         </div>
       </div>
       <div role="rowgroup" class="grid-body" style=${{ height: `${Math.max(n, 1) * HEIGHT}px` }}>
@@ -153,6 +155,16 @@ function Grid({ about, found, asked, onSort, onTake, onChange }) {
     ${onChange && found.at(marked) && html`
       <p class="buttons"><button class="plain" onClick=${() => onChange(found.at(marked))}>${tr("Change row {key} before taking it", { key: found.at(marked).key })}</button></p>`}
   `;
+}
+
+/** From head to head. */
+function moveAlong(frame, event) {
+  const heads = [...frame.querySelectorAll(".grid-head button")];
+  const at = heads.indexOf(event.target);
+  const next = heads[{ ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: heads.length - 1 }[event.key]];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 }
 
 function reveal(frame, at) {
@@ -179,10 +191,10 @@ function widthFor(texts) {
   return Math.min(Math.max(longest * LETTER + EDGES, NARROWEST), WIDEST);
 }
 
-function Sortable({ name, label, asked, onSort, isNumber = false }) {
+function Sortable({ name, label, asked, onSort, stop, stopAt, isNumber = false }) {
   const way = asked.sort !== name ? "none" : asked.order === "asc" ? "ascending" : "descending";
   return html`<div role="columnheader" aria-sort=${way} class=${isNumber ? "right" : null}>
-    <button onClick=${() => onSort(name, label)}><${Name} of=${label} /><span class="arrow" aria-hidden="true">${{ none: "", ascending: " ↑", descending: " ↓" }[way]}</span></button></div>`;
+    <button tabindex=${stop === name ? 0 : -1} onFocus=${() => stopAt(name)} onClick=${() => onSort(name, label)}><${Name} of=${label} /><span class="arrow" aria-hidden="true">${{ none: "", ascending: " ↑", descending: " ↓" }[way]}</span></button></div>`;
 }
 
 function Line({ i, one, about, isMarked, onTake }) {

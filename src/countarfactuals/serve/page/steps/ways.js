@@ -3,7 +3,7 @@
 import { choose, explain, go, pin, putAway, say, stop } from "../actions.js";
 import { Case } from "../parts/case.js";
 import { Comparison } from "../parts/comparison.js";
-import { Busy, ProblemNote, Title } from "../parts/notes.js";
+import { Busy, focusTitle, ProblemNote, Title } from "../parts/notes.js";
 import { TradeOff } from "../parts/trade_off.js";
 import { WayCard } from "../parts/way_card.js";
 import { counted, tr } from "../phrases.js";
@@ -19,7 +19,7 @@ export function Ways({ state }) {
   return html`
     <${Title} lead=${phase === "done" && view ? leadOf(state) : null}>${tr("Ways there")}<//>
     <${Case} state=${state} />
-    ${phase === "busy" && html`<${Busy} text=${tr("Looking for ways …")} onStop=${stop} />`}
+    ${phase === "busy" && html`<${Busy} text=${tr("Looking for ways …")} onStop=${() => (stop(), focusTitle())} />`}
     ${phase === "stopped" && html`<div class="empty"><p>${tr("Stopped.")}</p><button class="main" onClick=${() => explain()}>${tr("Look for ways")}</button></div>`}
     ${phase === "problem" && html`<${ProblemNote} problem=${answer.problem} onAgain=${() => explain()} />
       <p class="buttons"><button class="plain" onClick=${() => go("wanted")}>${tr("Change what is wanted")}</button></p>`}
@@ -47,7 +47,7 @@ function Found({ state }) {
         <h2 id="cards-title" class="unseen">${tr("Ways")}</h2>
         <${Balance} balance=${balance} />
         ${cards.map((one) => html`<${WayCard} key=${keyOf(one)} way=${one} state=${state} isChosen=${one === way} isPinned=${state.pinned.includes(one)}
-          onChoose=${() => choose(one)} onPin=${() => pin(one)} onAway=${() => putAway(one)} />`)}
+          onChoose=${() => choose(one)} onPin=${() => pin(one)} onAway=${() => (putAway(one), focusTitle())} />`)}
         ${cards.length === 0 && html`<p class="empty">${tr("You have put all of them away.")}</p>`}
         <${Others} state=${state} n=${nWaiting(asked)} cards=${cards} />
       </section>
@@ -79,7 +79,7 @@ function Others({ state, n, cards }) {
   return html`
     <div class="buttons others">
       <button class="plain" disabled=${answer.phase === "busy"} onClick=${next}>${n ? tr("Show me others") : tr("Look for others")}</button>
-      ${(seen.length > 0 || away.length > 0) && html`<button class="plain" onClick=${() => (update({ seen: [], away: [] }), tell(tr("All are there again.")))}>${tr("Bring all back")}</button>`}
+      ${(seen.length > 0 || away.length > 0) && html`<button class="plain" onClick=${() => (update({ seen: [], away: [] }), tell(tr("All are there again.")), focusTitle())}>${tr("Bring all back")}</button>`}
       <span class="quiet">${n ? counted(n, "{n} more", "{n} more") : ""}</span>
     </div>`;
 }
@@ -96,6 +96,7 @@ function None({ state, view }) {
   const lift = (wanted) => {
     say({ ...wish, ...wanted });
     explain();
+    focusTitle();
   };
   if (view.status === "already") {
     return html`<div class="card none"><p>${tr("Nothing needs to change.")}</p>
