@@ -398,6 +398,15 @@ def test_the_focus_is_never_lost(person: Person) -> None:
     press(person, Keys.ENTER)
     person.one(".way")
     assert person.driver.switch_to.active_element.tag_name == "h1"
+    person.step(5)
+    person.one(".code")
+    person.click(".modes button:nth-child(2)")
+    button = person.one("button", "Explain these rows")
+    person.script("arguments[0].focus()", button)
+    press(person, Keys.ENTER)
+    person.wait(lambda: person.all(".progress"), "the job")
+    assert person.driver.switch_to.active_element == button
+    person.one(".results")
 
 
 def test_the_heads_of_the_table_are_one_stop(person: Person) -> None:

@@ -70,7 +70,9 @@ function Balance({ balance }) {
 /** Others: those that wait, or a new search with another start. */
 function Others({ state, n, cards }) {
   const { seen, away, pinned, answer } = state;
+  const isBusy = answer.phase === "busy"; // a button that is disabled would lose the focus
   const next = () => {
+    if (isBusy) return;
     const free = cards.filter((one) => !pinned.includes(one)).map(keyOf);
     update({ seen: [...seen, ...free] });
     if (n) tell(tr("Others are shown."));
@@ -78,7 +80,7 @@ function Others({ state, n, cards }) {
   };
   return html`
     <div class="buttons others">
-      <button class="plain" disabled=${answer.phase === "busy"} onClick=${next}>${n ? tr("Show me others") : tr("Look for others")}</button>
+      <button class="plain" aria-disabled=${isBusy ? "true" : null} onClick=${next}>${n ? tr("Show me others") : tr("Look for others")}</button>
       ${(seen.length > 0 || away.length > 0) && html`<button class="plain" onClick=${() => (update({ seen: [], away: [] }), tell(tr("All are there again.")), focusTitle())}>${tr("Bring all back")}</button>`}
       <span class="quiet">${n ? counted(n, "{n} more", "{n} more") : ""}</span>
     </div>`;
