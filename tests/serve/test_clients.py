@@ -18,7 +18,7 @@ import uvicorn
 from countarfactuals import Counterfactuals
 from countarfactuals.serve import Access, Allowances, ServiceError, client
 from countarfactuals.serve.guard import Guard
-from countarfactuals.serve.running import address_of, bound, config_of
+from countarfactuals.serve.running import _config_of, address_of, bound
 
 from .asks import ask, examples
 from .test_answers import plain, same
@@ -112,7 +112,7 @@ class _Endless:
 def test_an_answer_that_is_not_taken_is_given_up():
     app, made = _Endless(), bound("127.0.0.1", 0)
     allowances = Allowances(seconds=0.3, stop_seconds=1)
-    config = config_of(Guard(app, Access(), allowances), allowances)
+    config = _config_of(Guard(app, Access(), allowances), allowances)
     config.lifespan = "off"
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [made]}, daemon=True)

@@ -291,8 +291,8 @@ def test_a_search_shows_its_rows(person: Person) -> None:
         const [search, done] = arguments;
         search.value = "rent";
         search.dispatchEvent(new Event("input", {bubbles: true}));
-        const times = [40, 80, 120, 150];
-        for (const time of times) setTimeout(() => document.querySelector(".grid").dispatchEvent(new Event("scroll")), time);
+        const scroll = () => document.querySelector(".grid").dispatchEvent(new Event("scroll"));
+        for (const time of [40, 80, 120, 150]) setTimeout(scroll, time);
         setTimeout(done, 200);
         """,
         person.one('input[type="search"]'),
