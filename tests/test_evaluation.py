@@ -13,7 +13,7 @@ import pytest
 
 from countarfactuals import AdversarialRandomForest, ARFExplainer, Constraints, Target
 from countarfactuals.datasets import Cassini
-from countarfactuals.evaluation import evaluate, evaluate_set, plausible_hypervolume
+from countarfactuals.evaluation import appraise, evaluate, evaluate_set, plausible_hypervolume
 from countarfactuals.exceptions import (
     DataError,
     DataTypeError,
@@ -52,6 +52,24 @@ def small_model(frame):
 @cache
 def small() -> ARFExplainer:
     return fitted(small_model, SMALL, classes=("no", "yes"))
+
+
+def test_an_appraisal_says_what_evaluate_says_and_asks_the_model_once():
+    asked = []
+
+    def counting_model(frame):
+        asked.append(len(frame))
+        return small_model(frame)
+
+    explainer = fitted(counting_model, SMALL, classes=("no", "yes"))
+    table = evaluate(ROWS, X_SMALL, explainer)
+    for place, (_, row) in enumerate(ROWS.iterrows()):
+        asked.clear()
+        found = appraise(dict(row), X_SMALL, explainer)
+        assert asked == [2]
+        own = table.iloc[place]
+        assert (found.scores[0], found.reached, found.distance) == (own["P(yes)"], own["valid"], own["distance"])
+        assert (found.n_changed, found.typicality) == (own["n_changed"], own["typicality"])
 
 
 def test_every_measure_by_hand():

@@ -143,9 +143,11 @@ def appraise(
     row, x : as `explainer.explain` takes them.
     explainer, target, constraints : as in `evaluate`.
     """
-    problem = _problem(x, explainer, target, constraints)
-    background, codes = problem.background, explainer.encode_row(row)[None]
-    scores, claims = background.predictor.scores(codes), background.plausibility.claims(codes)
+    own, codes = explainer.encode_row(x), explainer.encode_row(row)[None]
+    background = explainer.background_
+    both = background.predictor.scores(np.vstack([own, codes]))  # one call: many models take as long for one row as two
+    problem, scores = explainer.problem(own, target, as_constraints(constraints), both[0]), both[1:]
+    claims = background.plausibility.claims(codes)
     violations = problem.limits.violations(codes, problem.kept.consequences(codes))
     may_break = explainer.allow_real_rows and bool(background.is_real(codes)[0])  # else it would tell who is there
     return Appraisal(

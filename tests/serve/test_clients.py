@@ -13,9 +13,12 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
+import uvicorn
 
 from countarfactuals import Counterfactuals
-from countarfactuals.serve import Allowances, ServiceError, client
+from countarfactuals.serve import Access, Allowances, ServiceError, client
+from countarfactuals.serve.guard import Guard
+from countarfactuals.serve.running import _config_of, address_of, bound
 
 from .asks import ask, examples
 from .test_answers import plain, same
@@ -67,6 +70,61 @@ def _still_searching(address: str) -> bool:
             return False
         time.sleep(0.05)
     return True
+
+
+def test_a_row_that_takes_too_long_costs_itself_alone(serving, explainer):
+    """Each line of a stream comes in time; a job, for which nobody waits, may take longer."""
+    slow = {"target": "good", "method": "mocarf", "max_evaluations": 5000, "top": 1}
+    with serving(allowances=Allowances(seconds=0.2)) as address:
+        found = client(address, f"{LOAN}/rows?prediction=bad&limit=3")["rows"]
+        slow["keys"] = [row["key"] for row in found]
+        lines = list(client(address, f"{LOAN}/explain-many", slow))
+        assert [line["key"] for line in lines] == slow["keys"]
+        assert {line["status"] for line in lines} == {"error"}
+        assert "within 0.2 seconds" in lines[0]["view"]["reasons"][0]
+        assert not _still_searching(address)
+        job = client(address, f"{LOAN}/explain-many", {**slow, "max_evaluations": 1500}, as_job=True)["job"]
+        latest = time.monotonic() + 60
+        while client(address, f"v1/jobs/{job}")["state"] in ("queued", "running") and time.monotonic() < latest:
+            time.sleep(0.05)
+        told = list(client(address, f"v1/jobs/{job}/lines"))
+    assert len(told) == 3
+    assert "error" not in {line["status"] for line in told}
+
+
+class _Endless:
+    """An app that answers without end, and what became of it."""
+
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+
+    async def __call__(self, scope, receive, send) -> None:
+        if scope["type"] != "http":
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        try:
+            while True:
+                await send({"type": "http.response.body", "body": bytes(1_000_000), "more_body": True})
+        finally:
+            self.ended.set()
+
+
+def test_an_answer_that_is_not_taken_is_given_up():
+    app, made = _Endless(), bound("127.0.0.1", 0)
+    allowances = Allowances(seconds=0.3, stop_seconds=1)
+    config = _config_of(Guard(app, Access(), allowances), allowances)
+    config.lifespan = "off"
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [made]}, daemon=True)
+    thread.start()
+    try:
+        with raw(address_of(made)) as lazy:
+            lazy.sendall(b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert app.ended.wait(20)
+            assert lazy.recv(20).startswith(b"HTTP/1.1 200")  # it never went away
+    finally:
+        server.should_exit = True
+        thread.join(20)
 
 
 @contextmanager

@@ -7,10 +7,12 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 
 pytest.importorskip("fastapi", reason="the service needs fastapi: pip install countarfactuals[serve]")
@@ -247,6 +249,102 @@ def test_the_table_draws_only_what_is_in_sight(person: Person) -> None:
     assert len(person.all(".grid-body .grid-row")) < 60
 
 
+def test_fifty_thousand_rows(browser: Any, served, tmp_path) -> None:
+    """Who scrolls past many rows does not wait for them."""
+    matrix = served.explainer.background_.matrix
+    many = replace(served, table=np.tile(matrix, (50_000 // len(matrix) + 1, 1))[:50_000])
+    with in_background([many], jobs_folder=tmp_path / "jobs") as address:
+        person = Person(browser, address)
+        with nothing_wrong(person):
+            person.open()
+            person.wait(lambda: person.all(".grid-body .grid-row:not(.waiting)"), "rows")
+            assert int(person.one(".grid").get_attribute("aria-rowcount")) == 50_001
+            most_at_once = person.driver.execute_async_script(
+                """
+                const done = arguments[0], grid = document.querySelector(".grid"), fetched = window.fetch;
+                let going = 0, most = 0;
+                window.fetch = (...asked) => {
+                  most = Math.max(most, (going += 1));
+                  return fetched(...asked).finally(() => (going -= 1));
+                };
+                let left = 200;
+                const go = () => (left-- ? ((grid.scrollTop += 11000), requestAnimationFrame(go)) : done(most));
+                go();
+                """
+            )
+            person.wait(lambda: "49999" in person.said(person.one(".grid-body")), "the end")
+            assert len(person.all(".grid-body .grid-row")) < 60
+            assert 1 <= most_at_once <= 2
+            person.one('input[type="search"]').send_keys("car own")
+            person.wait(lambda: "of 50,000 rows" in person.said(person.one(".matching")), "what matches")
+            person.wait(lambda: not person.all(".grid-body .waiting"), "its rows")
+            assert person.script("return document.querySelector('.grid').scrollTop") == 0
+            browser.get("about:blank")
+
+
+def test_a_search_shows_its_rows(person: Person) -> None:
+    """Also where the table is scrolled while one may still be writing."""
+    person.open()
+    person.wait(lambda: person.all(".grid-body .grid-row:not(.waiting)"), "rows")
+    person.driver.execute_async_script(
+        """
+        const [search, done] = arguments;
+        search.value = "rent";
+        search.dispatchEvent(new Event("input", {bubbles: true}));
+        const scroll = () => document.querySelector(".grid").dispatchEvent(new Event("scroll"));
+        for (const time of [40, 80, 120, 150]) setTimeout(scroll, time);
+        setTimeout(done, 200);
+        """,
+        person.one('input[type="search"]'),
+    )
+    person.wait(lambda: "of 600" in person.said(person.one(".matching")), "what matches")
+    person.wait(lambda: all("rent" in person.said(row) for row in person.all(".grid-body .grid-row")), "only its rows")
+    assert person.all(".grid-body .grid-row:not(.waiting)")
+
+
+def test_sorting_keeps_the_place(person: Person) -> None:
+    """What is sorted by stays in sight and has the focus, and it is told."""
+    person.open("#explainer=wide", width=900)
+    person.wait(lambda: person.all(".grid-body .grid-row:not(.waiting)"), "rows")
+    head = person.all(".grid-head button")[-1]
+    person.script("arguments[0].scrollIntoView({inline: 'end'}); arguments[0].focus()", head)
+    scrolled = person.script("return document.querySelector('.grid').scrollLeft")
+    assert scrolled > 0
+    press(person, Keys.ENTER)
+    person.one("p.unseen[role=status]", "Sorted by group_6, smallest first.")
+    person.wait(lambda: person.said(person.all(".grid-body .grid-row div:last-child")[0]) == "high", "sorted rows")
+    assert person.script("return document.querySelector('.grid').scrollLeft") == scrolled
+    assert person.said(person.driver.switch_to.active_element).startswith("group_6")
+    assert len(person.all(".grid-head [aria-sort=ascending]")) == 1
+
+
+def test_numbers_are_read_as_the_language_writes_them(person: Person) -> None:
+    person.open().only("bad").take_row(0).step(4)
+    person.choose(".settings label:nth-last-child(2) select", "de")
+    person.wait(lambda: person.script("return document.documentElement.lang") == "de", "the language")
+    person.write("#cell-savings", "25.000")
+    assert "." not in cells(person)["employment_years"]
+    person.choose(".settings label:nth-last-child(2) select", "en")
+    person.wait(lambda: cells(person)["savings"] == "25000", "the number")
+    read = """
+        const [texts, done] = arguments;
+        import(new URL("page/values.js", document.baseURI)).then(({readNumber, cellText}) =>
+          done([...texts.map(readNumber), cellText({kind: "integer", years: true}, 2016)]));
+    """
+    texts = ["1,234", "0,125", "1.234,5", "1,234.5", "-1,234,567", "€ 12.50", "2.5"]
+    told = person.driver.execute_async_script(read, texts)
+    assert told == [1234, 0.125, 1234.5, 1234.5, -1234567, 12.5, 2.5, "2016"]
+
+
+def test_where_nothing_helps_by_itself_all_conditions_can_go(person: Person) -> None:
+    person.open().only("bad").take_row(0)
+    person.click(".tools button", "Keep all as they are")
+    person.see_ways()
+    person.click(".none button", "Do without all conditions")
+    person.one(".way")
+    person.step(2).one(".card [role=status]", "Everything may change.")
+
+
 def press(person: Person, *keys: str) -> None:
     ActionChains(person.driver).send_keys(*keys).perform()
 
@@ -290,6 +388,47 @@ def test_the_whole_way_by_keyboard(person: Person) -> None:
     tab_to(person, "button.main", "Take away")
     press(person, Keys.ENTER)
     tab_to(person, "button", "Save")
+
+
+def test_the_focus_is_never_lost(person: Person) -> None:
+    """Whatever a button does, also to itself, the keyboard goes on from somewhere."""
+    person.open().only("bad").take_row(0).see_ways()
+    person.one(".way")
+    for text in ("Not this one", "Pin", "Unpin", "Show me others", "Bring all back"):
+        button = person.one("main button", text)
+        person.script("arguments[0].focus()", button)
+        press(person, Keys.ENTER)
+        person.script("return new Promise((go) => setTimeout(go, 100))")
+        assert person.driver.switch_to.active_element.tag_name in ("button", "h1"), text
+    person.step(2).click(".tools button", "Keep all as they are")
+    person.step(3)
+    person.script("arguments[0].focus()", person.one(".none button", "Do without all conditions"))
+    press(person, Keys.ENTER)
+    person.one(".way")
+    assert person.driver.switch_to.active_element.tag_name == "h1"
+    person.step(5)
+    person.one(".code")
+    person.click(".modes button:nth-child(2)")
+    button = person.one("button", "Explain these rows")
+    person.script("arguments[0].focus()", button)
+    press(person, Keys.ENTER)
+    person.wait(lambda: person.all(".progress"), "the job")
+    assert person.driver.switch_to.active_element == button
+    person.one(".results")
+
+
+def test_the_heads_of_the_table_are_one_stop(person: Person) -> None:
+    person.open("#explainer=wide", width=900)
+    person.wait(lambda: person.all(".grid-body .grid-row:not(.waiting)"), "rows")
+    tab_to(person, ".grid")
+    press(person, Keys.TAB)
+    assert person.said(person.driver.switch_to.active_element) == "Prediction"
+    press(person, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert person.said(person.driver.switch_to.active_element) == "measurement_02"
+    press(person, Keys.END, Keys.ENTER)
+    person.one("[aria-sort=ascending]", "group_6")
+    press(person, Keys.TAB)
+    assert not person.script("return document.activeElement.closest('.grid')")
 
 
 def states(person: Person, language: str = "en") -> Iterator[str]:

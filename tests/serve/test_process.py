@@ -16,6 +16,7 @@ from countarfactuals.serve import ServiceError, client
 from .asks import examples
 from .conftest import TOKEN
 from .processes import command, server
+from .test_clients import raw
 
 
 def test_another_address_needs_a_token(capsys, folder):
@@ -63,6 +64,17 @@ def test_an_address_for_others_with_a_token_and_its_logs(folder, tmp_path):
     assert TOKEN not in errors
     assert "36000" not in errors
     assert "secondary" not in errors
+
+
+def test_what_is_no_http_fills_no_log(folder, tmp_path):
+    with server(folder, tmp_path / "jobs") as (address, process):
+        for _ in range(5):
+            with raw(address) as connection:
+                connection.sendall(b"\x16\x03\x01 no http at all\r\n\r\n")
+                assert connection.recv(1000).startswith(b"HTTP/1.1 400")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=15)
+    assert "HTTP" not in errors
 
 
 def test_it_ends_in_time_while_much_is_going(folder, tmp_path):

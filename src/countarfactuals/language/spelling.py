@@ -272,7 +272,7 @@ def value_texts(column: Column, values: Sequence[float]) -> list[str]:
     if column.kind is Kind.BOOLEAN:
         truth = {"True": tr("true"), "False": tr("false")}
         return [truth.get(text, text) for text in cell_texts(column, values)]
-    if not column.is_number or column.clock or _is_calendar(column, values):
+    if not column.is_number or column.clock or is_calendar(column, values):
         return cell_texts(column, values)
     return number_texts([_without_zeros(text) for text in _plain_cells(column, values)])
 
@@ -297,7 +297,7 @@ def _without_zeros(text: str) -> str:
     return text.rstrip("0").rstrip(".") if len(decimals) > _MONEY and decimals.isdigit() else text
 
 
-def _is_calendar(column: Column, values: Sequence[float]) -> bool:
+def is_calendar(column: Column, values: Sequence[float]) -> bool:
     """Whether these are years such as 1998, which have no separator."""
     known = [value for value in values if not math.isnan(value)]
     if not all(value == round(value) and 1000 <= value < 3000 for value in known):

@@ -13,7 +13,7 @@ class Allowances:
     ----------
     rows : most rows of one request.
     bytes : of a request's body.
-    seconds : within which a request must have its answer; of a stream, each line.
+    seconds : within which a request must have its answer, of a stream each line, and its caller must take it.
     body_seconds : within which the body of a request must be there.
     max_evaluations : most rows that the model may be asked about for one explanation.
     waiting : most explanations that may wait for an explainer; more are told to come again.

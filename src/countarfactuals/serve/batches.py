@@ -1,6 +1,7 @@
 """Many rows: each is searched, a few of one batch at a time, and told in a line of JSON as soon as it is done.
 
-A row that can not be explained costs itself only: its line has the error. Who stops listening ends the rest.
+A row that can not be explained costs itself only: its line has the error. Who stops listening ends the rest. Where
+someone waits for the lines and none comes in time, the row that has been searched for the longest is given up.
 """
 
 from __future__ import annotations
@@ -86,8 +87,12 @@ def _rows_of(desk: Desk, asked: ExplainMany) -> Iterator[tuple[int, Any]]:
         yield key, desk.served.explainer.schema_.decode(desk.rows.row(key)[None])
 
 
-async def lines_of(service: Service, batch: Batch) -> AsyncIterator[bytes]:
-    """A line for each row, in the order in which they are done."""
+class LateError(CountarfactualsError):
+    """A row was not explained in time."""
+
+
+async def lines_of(service: Service, batch: Batch, seconds: float | None = None) -> AsyncIterator[bytes]:
+    """A line for each row, in the order in which they are done, and one within so many seconds."""
     left = iter(batch.rows)
     running: dict[asyncio.Future[bytes], int] = {}
     try:
@@ -96,7 +101,9 @@ async def lines_of(service: Service, batch: Batch) -> AsyncIterator[bytes]:
                 running[asyncio.ensure_future(_line(service, batch, key))] = key
             if not running:
                 return
-            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(running, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                yield await _late(batch, *_oldest(running), f"{seconds:g}")
             for future in sorted(done, key=running.__getitem__):
                 del running[future]
                 yield future.result()
@@ -105,11 +112,28 @@ async def lines_of(service: Service, batch: Batch) -> AsyncIterator[bytes]:
             future.cancel()
 
 
+def _oldest(running: dict[asyncio.Future[bytes], int]) -> tuple[asyncio.Future[bytes], int]:
+    """Take out what has been running for the longest."""
+    future = next(iter(running))
+    return future, running.pop(future)
+
+
+async def _late(batch: Batch, future: asyncio.Future[bytes], key: int, seconds: str) -> bytes:
+    """Give a row up, and tell it."""
+    future.cancel()
+    late = "No answer within {seconds} seconds. Ask for fewer evaluations, or begin a job: it may take longer."
+    return await _told(batch, key, batch.failed(LateError(late, seconds=seconds)))
+
+
 async def _line(service: Service, batch: Batch, key: int) -> bytes:
     try:
         result = await _found(batch, key)
     except CountarfactualsError as error:
         result = batch.failed(error)
+    return await _told(batch, key, result)
+
+
+async def _told(batch: Batch, key: int, result: Counterfactuals) -> bytes:
     return bytes(await asyncio.wrap_future(batch.desk.quick.submit(lambda: batch.line(key, result), may_wait=True)))
 
 

@@ -5,7 +5,8 @@
 2. **Origin**: a browser says which page a request comes from. One from elsewhere is refused; programs say none.
 3. **Token**, where one is needed: every route but the page's own files, which hold no data, asks for it.
 4. **Body**: JSON alone, which no form of another site can send; read whole, up to its limit, within its time.
-5. Every answer bears headers that forbid to frame it, to guess its type, to keep it, and to load from elsewhere.
+5. An answer that its caller does not take in time is given up, with all that is computed for it.
+6. Every answer bears headers that forbid to frame it, to guess its type, to keep it, and to load from elsewhere.
 """
 
 from __future__ import annotations
@@ -107,7 +108,24 @@ class Guard:
             return
         if body:
             LOG.debug("%s", body.decode("utf-8", "replace"))
-        await self.app(scope, _replayed(body, receive), send)
+        await self._answer(scope, _replayed(body, receive), send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have the app answer as long as each part of the answer is taken in time."""
+        seconds, now = self.allowances.seconds, asyncio.get_running_loop().time
+        try:
+            async with asyncio.timeout(None) as limit:
+
+                async def sending(message: Message) -> None:
+                    limit.reschedule(now() + seconds)
+                    await send(message)
+                    limit.reschedule(None)
+
+                await self.app(scope, receive, sending)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            LOG.warning("an answer was given up that was not taken within %g seconds", seconds)
 
     def _check(self, scope: Scope, headers: dict[str, str]) -> None:
         host = _hostname(headers.get("host", ""))

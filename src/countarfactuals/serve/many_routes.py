@@ -29,14 +29,13 @@ def many_routes(service: Service, jobs: Jobs) -> APIRouter:
         """Counterfactuals of many rows, a line for each as soon as it is done; `Prefer: respond-async` begins a job."""
         desk = service.desk(name)
         batch = Batch.of(service, desk, asked)
-        lines = lines_of(service, batch)
         if "respond-async" in request.headers.get("prefer", ""):
-            job = jobs.start(name, len(batch.rows), lines)
+            job = jobs.start(name, len(batch.rows), lines_of(service, batch))  # nobody waits for its lines
             told = {"job": job.id, "url": f"v1/jobs/{job.id}", **asdict(job)}
             return Answer(
                 told, 202, headers={"location": f"../../jobs/{job.id}", "preference-applied": "respond-async"}
             )
-        return StreamingResponse(_with_feeds(lines), media_type=NDJSON)
+        return StreamingResponse(_with_feeds(lines_of(service, batch, service.allowances.seconds)), media_type=NDJSON)
 
     @router.get("/jobs")
     async def every_job() -> Answer:

@@ -19,6 +19,7 @@ from countarfactuals.constraints import Constraints, suggest_constraints
 from countarfactuals.explainers import methods
 from countarfactuals.explainers.problem import ANY_ROWS
 from countarfactuals.language import languages, spoken, tr
+from countarfactuals.language.spelling import is_calendar
 from countarfactuals.plausibility.judgement import judgement
 from countarfactuals.prediction import Score
 from countarfactuals.prediction.scores import score_of_class
@@ -31,7 +32,7 @@ from countarfactuals.serve.view import plain_cell, plain_row, plain_score
 FEWEST_ROWS = 5  # that a count is told of where no real row may leave
 _BINS = 24
 _FEW_NUMBERS = 12  # different values of a number that are listed
-_OF_NUMBERS = ("low", "high", "median", "step", "decimals", "edges", "counts", "numbers")
+_OF_NUMBERS = ("low", "high", "median", "step", "decimals", "years", "edges", "counts", "numbers")
 _DRAWN = 200  # rows among which the typical one is
 _SEED = 1
 
@@ -190,6 +191,7 @@ def _of_number(served: Served, j: int, cells: np.ndarray) -> dict[str, Any]:
         "median": median,
         "step": column.step or None,
         "decimals": column.decimals,
+        "years": is_calendar(column, cells.tolist()),
         "edges": plain(edges.tolist()),
         "counts": list(told),
         "numbers": plain(distinct.tolist()) if is_few else None,

@@ -110,10 +110,11 @@ def in_background(
 
 
 def _config_of(app: Guard, allowances: Allowances) -> uvicorn.Config:
-    """How uvicorn serves the app: without logs of its own, within the time to stop."""
+    """How uvicorn serves the app: without logs of its own, which anyone could fill, within the time to stop."""
     return uvicorn.Config(
         app,
         log_config=None,
+        log_level="critical",
         access_log=False,
         server_header=False,
         proxy_headers=False,

@@ -6,7 +6,7 @@ import { counted, percent, speak, tr } from "./phrases.js";
 import { now, tell, update } from "./store.js";
 import { firstTarget } from "./targets.js";
 import { keyOf } from "./ways.js";
-import { NOTHING } from "./wishes.js";
+import { keepsAll, NOTHING } from "./wishes.js";
 
 const LANGUAGE = "countarfactuals.language";
 const TOP = 200;
@@ -82,7 +82,8 @@ export function say(wish, isOwnTarget = now().isOwnTarget) {
 
 /** Seek ways, if they are not known already; others than before with `more`. */
 export async function explain(more = false) {
-  const { name, row, wish, language, asked, answer } = now();
+  const { about, name, row, wish, language, asked, answer } = now();
+  if (keepsAll(wish, about.columns)) return update(unanswered());
   const asks = JSON.stringify([name, row, wish, language]);
   if (!row || (asked === asks && answer.phase !== "problem" && !more)) return;
   const seed = asked === asks && more ? (answer.seed ?? 0) + 1 : 0;

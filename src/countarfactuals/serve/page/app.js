@@ -99,7 +99,7 @@ function Theme() {
   return html`
     <label><span class="unseen">${tr("Light or dark")}</span>
       <select value=${theme} onChange=${(event) => take(event.target.value)}>
-        <option value="auto">${tr("As the system")}</option>
+        <option value="auto">${tr("Automatic")}</option>
         <option value="light">${tr("Light")}</option>
         <option value="dark">${tr("Dark")}</option>
       </select></label>`;
@@ -123,9 +123,10 @@ function Foot({ state }) {
   const names = titles();
   if (!state.row) return null;
   return html`
-    <nav class="foot" aria-label=${tr("Back and on")}>
-      ${at > 0 ? html`<button class="plain" onClick=${() => go(STEPS[at - 1])}>← ${names[STEPS[at - 1]]}</button>` : html`<span></span>`}
-      ${at + 1 < STEPS.length && html`<button class="main" onClick=${() => go(STEPS[at + 1])}>${names[STEPS[at + 1]]} →</button>`}
+    <nav class=${`foot ${state.step}`} aria-label=${tr("Back and on")}>
+      ${at > 0 ? html`<button class="plain" onClick=${() => go(STEPS[at - 1])}>← <span class="name">${names[STEPS[at - 1]]}</span></button>` : html`<span></span>`}
+      ${at + 1 < STEPS.length ? html`<button class="main" onClick=${() => go(STEPS[at + 1])}>${names[STEPS[at + 1]]}\u00a0→</button>`
+        : html`<button class="main" onClick=${() => go("whose")}>${tr("Another case")}</button>`}
     </nav>`;
 }
 

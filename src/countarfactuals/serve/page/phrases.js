@@ -33,11 +33,11 @@ export function number(value, decimals = 3, least = 0) {
   return new Intl.NumberFormat(spoken.code, { maximumFractionDigits: decimals, minimumFractionDigits: least }).format(value);
 }
 
-/** A share as whole per cent; what is not quite none or all is not told as such. */
+/** A share as whole per cent, as the library's sentences have it; what is not quite none or all is not told as such. */
 export function percent(share) {
-  const written = (value) =>
-    new Intl.NumberFormat(spoken.code, { style: "percent", maximumFractionDigits: 0 }).format(value);
-  if (share > 0 && share < 0.01) return `< ${written(0.01)}`;
-  if (share < 1 && share > 0.99) return `> ${written(0.99)}`;
+  const written = (value) => (spoken.code === "en" ? `${number(100 * value, 0)}\u00a0%`
+    : new Intl.NumberFormat(spoken.code, { style: "percent", maximumFractionDigits: 0 }).format(value));
+  if (share > 0 && share < 0.01) return `<${written(0.01)}`;
+  if (share < 1 && share > 0.99) return `>${written(0.99)}`;
   return written(share);
 }

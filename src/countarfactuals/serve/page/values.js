@@ -4,6 +4,7 @@ import { number, tr } from "./phrases.js";
 
 const DAY = 86_400_000;
 const CURRENCY = /^[€$£¥₹]$/;
+const GROUPED = /^-?[1-9]\d{0,2}([.,]\d{3})+$/;
 
 export const isNumber = ({ kind }) => kind === "number" || kind === "integer";
 export const isTime = ({ kind }) => kind === "date" || kind === "time";
@@ -37,8 +38,9 @@ export function withUnit(text, unit) {
   return `${text}\u00a0${unit}`;
 }
 
-/** With all decimals where it is money, else with those that it needs. */
+/** With all decimals where it is money, else with those that it needs; years have no separator. */
 function written(column, value) {
+  if (column.years) return String(value);
   const decimals = column.kind === "integer" ? 0 : Math.min(column.decimals ?? 3, 6);
   return number(value, decimals, CURRENCY.test(column.unit) && decimals === 2 ? 2 : 0);
 }
@@ -70,12 +72,21 @@ function rounded(column, value) {
   return Number(value.toFixed(decimals));
 }
 
+/** A cell as it stands in a field that can be written: a number with the decimal sign of the language. */
+export function editable(column, value) {
+  if (value === null || value === undefined) return "";
+  return isNumber(column) ? numeral(value) : String(value);
+}
+
+/** A number without separators, as it can be written in a field. */
+export const numeral = (value) => String(value).replace(".", decimalSign());
+
 /** What a text means in a column: {value}, or {error} in words. */
 export function read(column, text) {
   const said = text.trim();
   if (said === "") return column.missing ? { value: null } : { error: tr("{name} needs a value.", { name: column.label }) };
   if (isNumber(column)) {
-    const value = Number(plainNumber(said));
+    const value = readNumber(said);
     return Number.isFinite(value) ? { value } : { error: tr("{name} needs a number, got “{text}”.", { name: column.label, text: said }) };
   }
   if (isTime(column)) return { value: said };
@@ -84,16 +95,18 @@ export function read(column, text) {
   return { error: tr("{name} has no level “{text}”.", { name: column.label, text: said }) };
 }
 
-/** 1,234.5 and 1.234,5 as a machine reads them: the last of both signs is the decimal one. */
-function plainNumber(text) {
-  const bare = text.replace(/[\s\u00a0\u202f'’€$£%]/g, "");
+/** The number that a text means, NaN for none. Of both signs the last one stands before decimals; one alone, before
+    groups of three digits, does not if the language writes decimals with the other: 25.000 is many in German. */
+export function readNumber(text) {
+  const bare = text.replace(/[\s\u00a0\u202f'’€$£¥₹%]/g, "");
   const comma = bare.lastIndexOf(","), point = bare.lastIndexOf(".");
-  if (comma < 0) return bare;
-  if (point > comma) return bare.replaceAll(",", "");
-  if (point >= 0) return bare.replaceAll(".", "").replace(",", ".");
-  const isGrouped = document.documentElement.lang === "en" && /^-?\d{1,3}(,\d{3})+$/.test(bare);
-  return isGrouped ? bare.replaceAll(",", "") : bare.replace(",", ".");
+  const sign = comma > point ? "," : ".";
+  const isGrouped = Math.min(comma, point) < 0 && sign !== decimalSign() && GROUPED.test(bare);
+  const plain = isGrouped ? bare.replaceAll(sign, "") : bare.replaceAll(sign === "," ? "." : ",", "").replace(sign, ".");
+  return plain === "" ? NaN : Number(plain);
 }
+
+const decimalSign = () => (number(0.5, 1).includes(",") ? "," : ".");
 
 /** One row that was copied from a table or a file, or as JSON: {row, ignored} or {error} in words. */
 export function pasted(text, columns) {
@@ -106,7 +119,7 @@ export function pasted(text, columns) {
   for (const [name, cell] of Object.entries(cells.found)) {
     const column = byName.get(name.trim());
     if (!column) continue;
-    const got = cell === null ? { value: null } : read(column, String(cell));
+    const got = cell === null ? { value: null } : readMachine(column, String(cell));
     if (got.error) return got;
     row[column.name] = got.value;
   }
@@ -115,6 +128,12 @@ export function pasted(text, columns) {
   if (needed.length) return { error: tr("These features are not there: {names}.", { names: needed.map((one) => one.label).join(", ") }) };
   for (const { name } of lacking) row[name] = null;
   return { row };
+}
+
+/** A cell of a file: 1.234 is what programs write, whatever the language; else as a person writes it. */
+function readMachine(column, text) {
+  const value = text.trim() === "" ? NaN : Number(text);
+  return isNumber(column) && Number.isFinite(value) ? { value } : read(column, text);
 }
 
 function ofJson(text) {

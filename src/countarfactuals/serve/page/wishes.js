@@ -50,6 +50,9 @@ export function withLocks(wish, names, locked) {
   return names.reduce((made, name) => withSetting(made, name, { locked }), wish);
 }
 
+/** Whether no column may change. */
+export const keepsAll = (wish, columns) => columns.every(({ name }) => settingOf(wish, name).locked);
+
 /** How many columns something is said of. */
 export function nSaid(wish, columns) {
   return columns.filter(({ name }) => isSaid(settingOf(wish, name))).length + (wish.constraints.max_changed ? 1 : 0);

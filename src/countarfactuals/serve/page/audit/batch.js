@@ -5,7 +5,7 @@ import { cancelBatch, followBatch, startBatch } from "./jobs.js";
 import { Results } from "./results.js";
 import { Features } from "../steps/wanted.js";
 import { say } from "../actions.js";
-import { ProblemNote, Title } from "../parts/notes.js";
+import { focusTitle, ProblemNote, Title } from "../parts/notes.js";
 import { TargetForm } from "../parts/target_form.js";
 import { counted, tr } from "../phrases.js";
 import { isNumeric } from "../targets.js";
@@ -37,6 +37,12 @@ function Ask({ state }) {
   useEffect(() => {
     if (!state.isOwnTarget && !isNumeric(about)) say({ ...wish, target: otherThan(about, which) }, false);
   }, [which]);
+  const cannot = batch.phase === "running" || (isNumeric(about) && wish.target === null);
+  const start = () => {
+    if (cannot) return; // a button that is disabled would lose the focus
+    open(false);
+    startBatch(which, most);
+  };
   const sizes = SIZES.filter((size) => size <= (about.limits?.rows ?? 1000));
   return html`
     <section class="card" aria-labelledby="ask-title">
@@ -51,7 +57,7 @@ function Ask({ state }) {
       </div>
       <${TargetForm} state=${{ ...state, now: null }} onChange=${(target) => say({ ...wish, target }, true)} />
       <p class="buttons">
-        <button class="main" disabled=${batch.phase === "running" || (isNumeric(about) && wish.target === null)} onClick=${() => startBatch(which, most)}>${tr("Explain these rows")}</button>
+        <button class="main" aria-disabled=${cannot ? "true" : null} onClick=${start}>${tr("Explain these rows")}</button>
         <button class="plain" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${tr("What may change")}</button>
       </p>
     </section>
@@ -78,6 +84,6 @@ function Progress({ batch }) {
     <div class="progress">
       <progress aria-label=${tr("Progress")} max=${Math.max(total, 1)} value=${lines.length}></progress>
       <p role="status">${words}</p>
-      ${phase === "running" && html`<button class="plain" disabled=${!batch.id} onClick=${cancelBatch}>${tr("Stop")}</button>`}
+      ${phase === "running" && html`<button class="plain" disabled=${!batch.id} onClick=${() => (cancelBatch(), focusTitle())}>${tr("Stop")}</button>`}
     </div>`;
 }

@@ -42,8 +42,8 @@ function Table({ got }) {
       <tbody>${got.groups.map((one) => html`
         <tr><th scope="row">${one.group}</th><td class="right">${one.n}</td>
           ${measures.map(([name, , text]) => html`<td><${Figure} estimate=${one.measures[name]} most=${most[name]} text=${text} /></td>`)}</tr>`)}</tbody></table></div>
-    <p class="quiet">${tr("How far: 0 is the same row, 1 the other end of every feature. Behind a figure stands where it would lie with other rows of the kind.")}</p>
-    ${got.sentences?.map((sentence) => html`<p>${sentence}</p>`)}`;
+    <p class="quiet">${tr("How far: 0 is the same row, 1 the other end of every feature. In brackets: where a figure would lie with other rows of the kind.")}</p>
+    ${got.sentences?.length > 0 && html`<details class="remarks"><summary>${tr("In words")}</summary><ul>${got.sentences.map((sentence) => html`<li>${sentence}</li>`)}</ul></details>`}`;
 }
 
 /** A figure as a number and a bar, with its interval. */
@@ -52,6 +52,6 @@ function Figure({ estimate, most, text }) {
   const { value, low, high } = estimate;
   const hasInterval = low !== null && low !== undefined && high !== null && high !== undefined;
   return html`
-    <span class="figure"><strong>${text(value)}</strong>${hasInterval && html` <span class="quiet">${tr("{low} to {high}", { low: text(low), high: text(high) })}</span>`}
+    <span class="figure"><strong>${text(value)}</strong>${hasInterval && html` <span class="quiet">(${tr("{low} to {high}", { low: text(low), high: text(high) })})</span>`}
       <svg aria-hidden="true" width="100%" height="6"><rect class="all" width="100%" height="6" rx="3" /><rect class="part" width=${`${Math.min(value / most, 1) * 100}%`} height="6" rx="3" /></svg></span>`;
 }

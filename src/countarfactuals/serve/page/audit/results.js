@@ -14,7 +14,7 @@ export function Results({ state }) {
   const [n, show] = useState(PAGE);
   const options = [["all", tr("all")], ["found", tr("with a way")], ["none", tr("without a way")], ["already", tr("nothing needed")]];
   const lower = sought.toLowerCase();
-  const rows = lines.filter((line) => (kind === "all" || line.status === kind) && textOf(line).toLowerCase().includes(lower));
+  const rows = [...lines].sort((a, b) => a.key - b.key).filter((line) => (kind === "all" || line.status === kind) && textOf(line).toLowerCase().includes(lower));
   return html`
     <section class="card" aria-labelledby="results-title">
       <h2 id="results-title">${tr("Row by row")}</h2>

@@ -2,7 +2,7 @@
    is told and not passed on. */
 
 import { tr } from "../phrases.js";
-import { isNumber, isTime, levelText, read } from "../values.js";
+import { editable, isNumber, isTime, levelText, read } from "../values.js";
 import { html, useEffect, useState } from "../vendor/preact-htm.js";
 
 export function CellInput({ id, column, value, onChange, onFocus, describedBy = null }) {
@@ -22,12 +22,14 @@ function Levels({ id, column, value, onChange, onFocus, describedBy }) {
 }
 
 function Field({ id, column, value, onChange, onFocus, describedBy }) {
-  const [text, write] = useState(plain(value));
+  const [text, write] = useState(editable(column, value));
   const [error, tellError] = useState(null);
+  const reset = () => (write(editable(column, value)), tellError(null));
   useEffect(() => {
     const got = read(column, text);
-    if (got.error || got.value !== value) (write(plain(value)), tellError(null));
+    if (got.error || got.value !== value) reset();
   }, [value]);
+  useEffect(reset, [document.documentElement.lang]); // a text means another number in another language
   const type = (event) => {
     const said = event.target.value;
     const got = read(column, said);
@@ -45,5 +47,3 @@ function Field({ id, column, value, onChange, onFocus, describedBy }) {
     </span>
     ${error && html`<span class="error" id=${errorId} role="alert">${error}</span>`}`;
 }
-
-const plain = (value) => (value === null || value === undefined ? "" : String(value));

@@ -3,6 +3,7 @@
 import { counted, tr } from "../phrases.js";
 import { cellText, changeText } from "../values.js";
 import { html, useState } from "../vendor/preact-htm.js";
+import { Name } from "./name.js";
 
 export function Comparison({ state, way, onTry }) {
   const { about, row } = state;
@@ -19,7 +20,7 @@ export function Comparison({ state, way, onTry }) {
           <thead><tr><th scope="col">${tr("Feature")}</th><th scope="col">${tr("Now")}</th><th scope="col">${tr("Then")}</th></tr></thead>
           <tbody>
             ${changed.map((column) => html`<${Line} key=${column.name} about=${about} column=${column} one=${changes.get(column.name)} />`)}
-            ${isWhole && same.map((column) => html`<tr key=${column.name} class="same"><th scope="row">${column.label}</th><td>${cellText(column, row[column.name])}</td><td>${tr("unchanged")}</td></tr>`)}
+            ${isWhole && same.map((column) => html`<tr key=${column.name} class="same"><th scope="row"><${Name} of=${column.label} /></th><td>${cellText(column, row[column.name])}</td><td>${tr("unchanged")}</td></tr>`)}
           </tbody>
         </table>
       </div>
@@ -29,6 +30,6 @@ export function Comparison({ state, way, onTry }) {
 }
 
 function Line({ about, column, one }) {
-  return html`<tr class=${one.consequence ? "follows" : "changed"}><th scope="row">${column.label}</th><td>${changeText(about, one, one.from, one.from_text)}</td>
+  return html`<tr class=${one.consequence ? "follows" : "changed"}><th scope="row"><${Name} of=${column.label} /></th><td>${changeText(about, one, one.from, one.from_text)}</td>
     <td><strong>${changeText(about, one, one.to, one.to_text)}</strong>${one.consequence && html` <span class="quiet">${tr("as a consequence")}</span>`}</td></tr>`;
 }

@@ -6,6 +6,7 @@ import { html, useState } from "../vendor/preact-htm.js";
 import { isSaid, settingOf } from "../wishes.js";
 import { Choice } from "./choice.js";
 import { Histogram, Shares } from "./histogram.js";
+import { Name } from "./name.js";
 import { RangeSlider } from "./range_slider.js";
 
 export function Feature({ column, own, wish, onChange }) {
@@ -14,7 +15,7 @@ export function Feature({ column, own, wish, onChange }) {
   return html`
     <li class=${said.locked ? "feature locked" : "feature"}>
       <div class="feature-line">
-        <div class="feature-name"><h3>${column.label}</h3><p class="own">${own === undefined ? "" : cellText(column, own)}</p></div>
+        <div class="feature-name"><h3><${Name} of=${column.label} /></h3><p class="own">${own === undefined ? "" : cellText(column, own)}</p></div>
         <div class="feature-picture" aria-hidden="true">${hasScale(column) ? html`<${Histogram} column=${column} own=${own} said=${said} />` : html`<${Shares} column=${column} own=${own} said=${said} />`}</div>
         <p class=${isSaid(said) ? "feature-said is" : "feature-said"}>${saidText(column, said)}</p>
         <label class="switch"><input type="checkbox" role="switch" checked=${!said.locked} onChange=${(event) => onChange({ locked: !event.target.checked })} />
@@ -60,5 +61,5 @@ function saidText(column, { locked, direction, low, high, allowed, ease }) {
     ease === "hard" ? tr("hard") : ease === "easy" ? tr("easy") : "",
     typeof ease === "number" ? tr("weight {weight}", { weight: ease }) : "",
   ].filter(Boolean);
-  return parts.length ? parts.join(" · ") : tr("free");
+  return parts.join(" · ");
 }

@@ -21,11 +21,14 @@ export function ProblemNote({ problem, onClose, onAgain }) {
       <p>${text || tr("Something went wrong.")}</p>
       ${problem.hint && html`<p class="quiet">${problem.hint}</p>`}
       <p class="buttons">
-        ${onAgain && mayPass(problem) && html`<button class="plain" onClick=${onAgain}>${tr("Try again")}</button>`}
-        ${onClose && html`<button class="plain" onClick=${onClose}>${tr("Close")}</button>`}
+        ${onAgain && mayPass(problem) && html`<button class="plain" onClick=${() => (onAgain(), focusTitle())}>${tr("Try again")}</button>`}
+        ${onClose && html`<button class="plain" onClick=${() => (onClose(), focusTitle())}>${tr("Close")}</button>`}
       </p>
     </div>`;
 }
+
+/** Where the focus goes when what had it is gone. */
+export const focusTitle = () => document.querySelector("main h1")?.focus({ preventScroll: true });
 
 /** A heading of a step, which gets the focus. */
 export function Title({ children, lead }) {

@@ -4,7 +4,7 @@
    2. A handle at the end of its way leaves that end open: the range then has no limit there. */
 
 import { tr } from "../phrases.js";
-import { cellText, fromScale, isNumber, isTime, onScale, read } from "../values.js";
+import { cellText, editable, fromScale, isNumber, isTime, onScale, read } from "../values.js";
 import { html, useEffect, useState } from "../vendor/preact-htm.js";
 import { endsOf, Histogram } from "./histogram.js";
 
@@ -43,7 +43,7 @@ function stepOf(column, width) {
 
 /** An end as a field; empty is open. */
 function End({ column, label, value, onChange }) {
-  const plain = value === null ? "" : String(value);
+  const plain = editable(column, value);
   const [text, write] = useState(plain);
   useEffect(() => write(plain), [plain]);
   const leave = () => {

@@ -3,6 +3,7 @@
 import { tr } from "../phrases.js";
 import { html, useState } from "../vendor/preact-htm.js";
 import { CellInput } from "./cell_input.js";
+import { Name } from "./name.js";
 
 const MANY = 12;
 
@@ -21,7 +22,7 @@ export function RowForm({ about, row, isTypical, onTake }) {
         <label class="field"><span>${tr("Find a feature")}</span><input type="search" value=${sought} onInput=${(event) => seek(event.target.value)} /></label>`}
       <div class="fields">
         ${columns.map((column) => html`
-          <div class="field" key=${column.name}><label for=${`form-${column.name}`}>${column.label}</label>
+          <div class="field" key=${column.name}><label for=${`form-${column.name}`}><${Name} of=${column.label} /></label>
             <${CellInput} id=${`form-${column.name}`} column=${column} value=${cells[column.name]}
               onChange=${(value) => write((before) => ({ ...before, [column.name]: value }))} /></div>`)}
       </div>

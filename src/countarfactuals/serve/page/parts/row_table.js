@@ -2,22 +2,32 @@
 
    1. The service is asked for pages of rows that match the search and the filter, in the order of a column.
    2. A tall empty space stands for all rows; those in sight are placed in it. So 50,000 rows scroll as ten do.
-   3. The keyboard moves a row that is marked (arrows, Page up and down, Home, End), and Enter takes it. */
+   3. Rows stay until those of the next search are there, so that nothing blinks while one writes.
+   4. Few pages are asked for at a time, those in sight first: who scrolls past many does not wait for them.
+   5. The keyboard moves a row that is marked (arrows, Page up and down, Home, End), and Enter takes it. Of all heads one
+      is reached by Tab, the others from there by arrows. */
 
 import * as api from "../api.js";
 import { counted, percent, tr } from "../phrases.js";
 import { isNumeric, outcomeText } from "../targets.js";
+import { tell } from "../store.js";
 import { cellText, hasScale } from "../values.js";
-import { html, useEffect, useRef, useState } from "../vendor/preact-htm.js";
+import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
+import { Name, partsOf } from "./name.js";
 import { Busy, ProblemNote } from "./notes.js";
 
-const HEIGHT = 44, PAGE = 100, SPARE = 6, WAIT = 180;
+const HEIGHT = 44, PAGE = 100, SPARE = 6, WAIT = 180, AT_ONCE = 2;
+const KEY = 5.5, NARROWEST = 6.5, WIDEST = 17, LETTER = 0.6, EDGES = 2.2; // of columns, in rem
 
 export function RowTable({ state, onTake, onChange }) {
   const { about, name } = state;
   const [asked, ask] = useState({ search: "", prediction: "", sort: "", order: "asc" });
   const found = useRows(name, asked);
-  const sortBy = (column) => ask({ ...asked, sort: column, order: asked.sort === column && asked.order === "asc" ? "desc" : "asc" });
+  const sortBy = (column, label) => {
+    const order = asked.sort === column && asked.order === "asc" ? "desc" : "asc";
+    ask({ ...asked, sort: column, order });
+    tell(order === "asc" ? tr("Sorted by {name}, smallest first.", { name: label }) : tr("Sorted by {name}, largest first.", { name: label }));
+  };
   return html`
     <div class="finder">
       <label class="field grow"><span>${tr("Search")}</span>
@@ -28,49 +38,73 @@ export function RowTable({ state, onTake, onChange }) {
             <option value="">${tr("all")}</option>
             ${about.classes.map((label) => html`<option value=${String(label)}>${String(label)}</option>`)}
           </select></label>`}
-      <p class="quiet matching" role="status">${found.total === null ? tr("Loading …") : tr("{matching} of {total} rows", found)}</p>
+      <p class="quiet matching" role="status">${countText(found)}</p>
     </div>
     ${found.problem && html`<${ProblemNote} problem=${found.problem} />`}
     ${found.matching === 0 ? html`<p class="empty">${tr("No row matches. Search for less, or choose another prediction.")}</p>`
-      : html`<${Grid} key=${JSON.stringify(asked)} about=${about} found=${found} asked=${asked} onSort=${sortBy} onTake=${onTake} onChange=${onChange} />`}
+      : html`<${Grid} about=${about} found=${found} asked=${asked} onSort=${sortBy} onTake=${onTake} onChange=${onChange} />`}
   `;
 }
 
-/** Pages of rows as they are needed: {total, matching, at(i), need(from, to), problem}. */
+function countText({ total, matching }) {
+  if (total === null) return tr("Loading …");
+  return matching < total ? tr("{matching} of {total} rows", { matching, total }) : counted(total, "{n} row", "{n} rows");
+}
+
+/** Pages of rows as they are needed: {total, matching, run, at(i), need(from, to), problem}; `run` is the search that
+    they are from. */
 function useRows(name, asked) {
-  const [pages, put] = useState({});
+  const [{ run: shown, pages }, put] = useState({ run: null, pages: {} });
   const [counts, count] = useState({ total: null, matching: null, problem: null });
   const current = useRef({});
   const load = async (page, run) => {
-    if (run.loading.has(page)) return;
-    run.loading.add(page);
+    run.asked.add(page);
+    run.waiting += 1;
     try {
       const got = await api.rows(name, { ...asked, offset: page * PAGE, limit: PAGE }, run.abort.signal);
+      run.waiting -= 1;
+      if (current.current !== run) return;
       count({ total: got.total, matching: got.matching, problem: null });
-      put((before) => (current.current === run ? { ...before, [page]: got.rows } : before));
+      put((before) => ({ run, pages: { ...(before.run === run ? before.pages : {}), [page]: got.rows } }));
+      loadWanted(run);
     } catch (problem) {
+      run.waiting -= 1;
+      run.asked.delete(page);
       if (problem.name !== "AbortError") count((before) => ({ ...before, problem }));
     }
   };
+  const loadWanted = (run) => {
+    for (const page of run.wanted) if (!run.asked.has(page) && run.waiting < AT_ONCE) load(page, run);
+  };
   useEffect(() => {
-    const run = { loading: new Set(), abort: new AbortController() };
+    const run = { asked: new Set(), wanted: [0], waiting: 0, abort: new AbortController() };
     current.current = run;
-    const timer = setTimeout(() => (put({}), load(0, run)), asked.search ? WAIT : 0);
+    const timer = setTimeout(() => loadWanted(run), asked.search ? WAIT : 0);
     return () => (clearTimeout(timer), run.abort.abort());
   }, [name, JSON.stringify(asked)]);
   return {
     ...counts,
+    run: shown,
     at: (i) => pages[Math.floor(i / PAGE)]?.[i % PAGE],
     need: (from, to) => {
-      for (let page = Math.floor(from / PAGE); page <= Math.floor(to / PAGE); page++) load(page, current.current);
+      if (current.current !== shown) return; // the rows of the next search are on their way
+      shown.wanted = wantedPages(Math.floor(from / PAGE), Math.floor(to / PAGE), Math.floor((counts.matching - 1) / PAGE));
+      loadWanted(shown);
     },
   };
+}
+
+/** The pages in sight, then those beside them, which one scrolls to next. */
+function wantedPages(first, last, end) {
+  const inSight = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  return [...inSight, last + 1, first - 1].filter((page) => page >= 0 && page <= end);
 }
 
 function Grid({ about, found, asked, onSort, onTake, onChange }) {
   const frame = useRef(null);
   const [view, look] = useState({ from: 0, to: 20 });
   const [marked, mark] = useState(0);
+  const [stop, stopAt] = useState("prediction"); // the head that Tab reaches
   const n = found.matching ?? 0;
   const see = () => {
     const { scrollTop, clientHeight } = frame.current;
@@ -80,10 +114,15 @@ function Grid({ about, found, asked, onSort, onTake, onChange }) {
     if (n) found.need(from, to);
   };
   useEffect(see, [n]);
+  useEffect(() => {
+    frame.current.scrollTop = 0;
+    mark(0);
+    see();
+  }, [found.run]);
   const move = (event) => {
     const jump = Math.max(Math.floor(frame.current.clientHeight / HEIGHT) - 2, 1);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: jump, PageUp: -jump, Home: -n, End: n };
-    if (event.target.tagName === "BUTTON") return;
+    if (event.target.tagName === "BUTTON") return moveAlong(frame.current, event);
     if (event.key in steps) {
       event.preventDefault();
       const at = Math.min(Math.max(marked + steps[event.key], 0), n - 1);
@@ -95,16 +134,17 @@ function Grid({ about, found, asked, onSort, onTake, onChange }) {
     }
   };
   const columns = about.columns;
+  const widths = useMemo(() => widthsOf(about), [about]);
   const inSight = Array.from({ length: Math.max(Math.min(view.to, n - 1) - view.from + 1, 0) }, (_, i) => view.from + i);
   return html`
     <p id="grid-help" class="quiet keys">${tr("Click a row to take it. With the keyboard: arrows, then Enter.")}</p>
     <div class="grid" role="grid" tabindex="0" ref=${frame} aria-label=${tr("Rows")} aria-describedby="grid-help" aria-rowcount=${n + 1}
-      aria-colcount=${columns.length + 2} aria-activedescendant=${n ? `row-${marked}` : null} onScroll=${see} onKeyDown=${move}>
+      aria-colcount=${columns.length + 2} aria-activedescendant=${n ? `row-${marked}` : null} style=${widths} onScroll=${see} onKeyDown=${move}>
       <div role="rowgroup" class="grid-head">
         <div role="row" aria-rowindex="1" class="grid-row">
           <div role="columnheader" class="grid-key">${tr("Row")}</div>
-          <${Sortable} name="prediction" label=${tr("Prediction")} asked=${asked} onSort=${onSort} />
-          ${columns.map((column) => html`<${Sortable} name=${column.name} label=${column.label} asked=${asked} onSort=${onSort} isNumber=${hasScale(column)} />`)}
+          <${Sortable} name="prediction" label=${tr("Prediction")} ...${{ asked, onSort, stop, stopAt }} />
+          ${columns.map((column) => html`<${Sortable} name=${column.name} label=${column.label} isNumber=${hasScale(column)} ...${{ asked, onSort, stop, stopAt }} />`)}
         </div>
       </div>
       <div role="rowgroup" class="grid-body" style=${{ height: `${Math.max(n, 1) * HEIGHT}px` }}>
@@ -117,6 +157,16 @@ function Grid({ about, found, asked, onSort, onTake, onChange }) {
   `;
 }
 
+/** From head to head. */
+function moveAlong(frame, event) {
+  const heads = [...frame.querySelectorAll(".grid-head button")];
+  const at = heads.indexOf(event.target);
+  const next = heads[{ ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: heads.length - 1 }[event.key]];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
 function reveal(frame, at) {
   const head = frame.querySelector(".grid-head").offsetHeight;
   const top = at * HEIGHT, room = frame.clientHeight - head;
@@ -124,10 +174,27 @@ function reveal(frame, at) {
   if (top + HEIGHT > frame.scrollTop + room) frame.scrollTop = top + HEIGHT - room;
 }
 
-function Sortable({ name, label, asked, onSort, isNumber = false }) {
+/** How wide the columns are, each for what it holds; what is wider still ends in an ellipsis. */
+function widthsOf(about) {
+  const ofPrediction = widthFor([tr("Prediction"), ...about.classes.map((label) => `${label}   `)]); // on a tag
+  const widths = [KEY, ofPrediction, ...about.columns.map(widthOf)];
+  return { "--columns": widths.map((width) => `minmax(${width}rem, 1fr)`).join(" "), "--width": `${widths.reduce((sum, width) => sum + width, 0)}rem` };
+}
+
+function widthOf(column) {
+  const cells = hasScale(column) ? [cellText(column, column.low), cellText(column, column.high)] : (column.levels ?? []).map(({ label }) => String(label));
+  return widthFor([...cells, ...partsOf(column.label)]);
+}
+
+function widthFor(texts) {
+  const longest = Math.max(...texts.map(({ length }) => length));
+  return Math.min(Math.max(longest * LETTER + EDGES, NARROWEST), WIDEST);
+}
+
+function Sortable({ name, label, asked, onSort, stop, stopAt, isNumber = false }) {
   const way = asked.sort !== name ? "none" : asked.order === "asc" ? "ascending" : "descending";
   return html`<div role="columnheader" aria-sort=${way} class=${isNumber ? "right" : null}>
-    <button onClick=${() => onSort(name)}>${label}<span class="arrow" aria-hidden="true">${{ none: "", ascending: " ↑", descending: " ↓" }[way]}</span></button></div>`;
+    <button tabindex=${stop === name ? 0 : -1} onFocus=${() => stopAt(name)} onClick=${() => onSort(name, label)}><${Name} of=${label} /><span class="arrow" aria-hidden="true">${{ none: "", ascending: " ↑", descending: " ↓" }[way]}</span></button></div>`;
 }
 
 function Line({ i, one, about, isMarked, onTake }) {
@@ -138,8 +205,8 @@ function Line({ i, one, about, isMarked, onTake }) {
       <div role="gridcell" class="grid-key">${String(one.key)}</div>
       <div role="gridcell"><span class="tag">${outcomeText(about, one.prediction)}</span></div>
       ${about.columns.map((column) => {
-        const value = one.row[column.name];
-        return html`<div role="gridcell" class=${`${hasScale(column) ? "right" : ""} ${value === null ? "quiet" : ""}`}>${cellText(column, value)}</div>`;
+        const value = one.row[column.name], text = cellText(column, value);
+        return html`<div role="gridcell" title=${text} class=${`${hasScale(column) ? "right" : ""} ${value === null ? "quiet" : ""}`}>${text}</div>`;
       })}
     </div>`;
 }

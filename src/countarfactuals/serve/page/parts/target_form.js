@@ -2,6 +2,7 @@
 
 import { percent, tr } from "../phrases.js";
 import { endsOf, formOf, hasProbabilities, isNumeric, ofEnds, outcomeText, rough } from "../targets.js";
+import { numeral, readNumber } from "../values.js";
 import { html, useState } from "../vendor/preact-htm.js";
 import { Choice } from "./choice.js";
 
@@ -58,13 +59,14 @@ function firstEnds(way, said, own) {
 
 /** One end; what is no number is not passed on. */
 function End({ about, label, value, onChange }) {
-  const [text, write] = useState(String(value ?? ""));
+  const plain = value === null ? "" : numeral(value);
+  const [text, write] = useState(plain);
   const type = (event) => {
     write(event.target.value);
-    const said = Number(event.target.value.replace(",", "."));
-    if (event.target.value.trim() && Number.isFinite(said)) onChange(said);
+    const said = readNumber(event.target.value);
+    if (Number.isFinite(said)) onChange(said);
   };
-  const leave = () => write(String(value ?? ""));
+  const leave = () => write(plain);
   return html`<label class="field"><span>${label}</span><span class="unit-field">
     <input type="text" inputmode="decimal" value=${text} onInput=${type} onBlur=${leave} />${about.unit && html`<span class="unit">${about.unit}</span>`}</span></label>`;
 }

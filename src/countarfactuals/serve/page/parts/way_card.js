@@ -5,6 +5,7 @@ import { isNumeric, outcomeText, scoreOf } from "../targets.js";
 import { changeText } from "../values.js";
 import { html } from "../vendor/preact-htm.js";
 import { Meter } from "./case.js";
+import { Name } from "./name.js";
 
 const RARE = 0.05, MOST = 6;
 
@@ -32,7 +33,7 @@ export function WayCard({ way, state, isChosen, isPinned, onChoose, onPin, onAwa
 }
 
 function Change({ about, one }) {
-  return html`<div><dt>${one.label}</dt><dd><del>${changeText(about, one, one.from, one.from_text)}</del> <span aria-hidden="true">→</span><span class="unseen"> ${tr("becomes")} </span> <ins>${changeText(about, one, one.to, one.to_text)}</ins></dd></div>`;
+  return html`<div><dt><${Name} of=${one.label} /></dt><dd><del>${changeText(about, one, one.from, one.from_text)}</del> <span aria-hidden="true">→</span><span class="unseen"> ${tr("becomes")} </span> <ins>${changeText(about, one, one.to, one.to_text)}</ins></dd></div>`;
 }
 
 /** What comes out, and how typical it is, in words and as bars. */
@@ -44,7 +45,7 @@ function Merits({ way, state }) {
       ${!isNumeric(about) && before && typeof way.score === "number"
         ? html`<${Meter} label=${tr("Probability of {label}", { label: before.label })} value=${way.score} before=${before.value} text=${percent(way.score)} />`
         : html`<p class="meter"><span class="meter-label">${tr("Prediction")}</span><span class="meter-text">${outcomeText(about, way.prediction)}</span></p>`}
-      <${Meter} label=${way.typicality < RARE ? tr("Unusual: hardly more typical than any") : tr("More typical than")} value=${way.typicality} isRare=${way.typicality < RARE}
+      <${Meter} label=${way.typicality < RARE ? tr("Unusual: more typical than only") : tr("More typical than")} value=${way.typicality} isRare=${way.typicality < RARE}
         text=${typicalityText(about, way.typicality)} />
     </div>`;
 }

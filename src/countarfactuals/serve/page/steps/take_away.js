@@ -12,7 +12,9 @@ export function TakeAway({ state }) {
   const { name, answer, language } = state;
   const [busy, work] = useState(null);
   const [problem, tellProblem] = useState(null);
+  const isReady = answer.phase === "done" && answer.result;
   const save = async (what, file, type, made) => {
+    if (!isReady || busy !== null) return; // a button that is disabled would lose the focus
     work(what);
     tellProblem(null);
     try {
@@ -30,7 +32,6 @@ export function TakeAway({ state }) {
     ["letter-text", tr("Letter as text"), tr("The same without any layout, to be pasted into your own letter."), `${name}-letter.txt`, "text/plain", () => api.letter(name, body, "text/plain")],
     ["json", tr("Data"), tr("Everything as JSON, for Python and other programs."), `${name}-result.json`, "application/json", async () => JSON.stringify(answer.result, null, 2)],
   ];
-  const isReady = answer.phase === "done" && answer.result;
   return html`
     <${Title} lead=${tr("Keep what was found, or do the same elsewhere.")}>${tr("Take away")}<//>
     <${Case} state=${state} />
@@ -39,7 +40,7 @@ export function TakeAway({ state }) {
     <ul class="things">
       ${things.map(([what, title, text, file, type, made]) => html`
         <li class="card" key=${what}><h2>${title}</h2><p class="quiet">${text}</p>
-          <button class="main" disabled=${!isReady || busy !== null} onClick=${() => save(what, file, type, made)}>${busy === what ? tr("Being made …") : tr("Save")}<span class="unseen"> ${file}</span></button></li>`)}
+          <button class="main" aria-disabled=${!isReady || busy !== null ? "true" : null} onClick=${() => save(what, file, type, made)}>${busy === what ? tr("Being made …") : tr("Save")}<span class="unseen"> ${file}</span></button></li>`)}
     </ul>
     ${isReady && html`
       <${Code} title=${tr("The same in Python")} text=${answer.view.code?.python} />

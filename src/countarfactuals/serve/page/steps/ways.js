@@ -3,7 +3,7 @@
 import { choose, explain, go, pin, putAway, say, stop } from "../actions.js";
 import { Case } from "../parts/case.js";
 import { Comparison } from "../parts/comparison.js";
-import { Busy, ProblemNote, Title } from "../parts/notes.js";
+import { Busy, focusTitle, ProblemNote, Title } from "../parts/notes.js";
 import { TradeOff } from "../parts/trade_off.js";
 import { WayCard } from "../parts/way_card.js";
 import { counted, tr } from "../phrases.js";
@@ -11,6 +11,7 @@ import { tell, update } from "../store.js";
 import { outcomeText, targetText } from "../targets.js";
 import { html } from "../vendor/preact-htm.js";
 import { keyOf, nWaiting, shown } from "../ways.js";
+import { keepsAll } from "../wishes.js";
 
 export function Ways({ state }) {
   const { answer } = state;
@@ -18,12 +19,13 @@ export function Ways({ state }) {
   return html`
     <${Title} lead=${phase === "done" && view ? leadOf(state) : null}>${tr("Ways there")}<//>
     <${Case} state=${state} />
-    ${phase === "busy" && html`<${Busy} text=${tr("Looking for ways …")} onStop=${stop} />`}
+    ${phase === "busy" && html`<${Busy} text=${tr("Looking for ways …")} onStop=${() => (stop(), focusTitle())} />`}
     ${phase === "stopped" && html`<div class="empty"><p>${tr("Stopped.")}</p><button class="main" onClick=${() => explain()}>${tr("Look for ways")}</button></div>`}
     ${phase === "problem" && html`<${ProblemNote} problem=${answer.problem} onAgain=${() => explain()} />
       <p class="buttons"><button class="plain" onClick=${() => go("wanted")}>${tr("Change what is wanted")}</button></p>`}
     ${ways.length > 0 && html`<${Found} state=${state} />`}
     ${phase === "done" && ways.length === 0 && view && html`<${None} state=${state} view=${view} />`}
+    ${keepsAll(state.wish, state.about.columns) && html`<${None} state=${state} view=${{ reasons: [tr("All features stay as they are, so nothing can change.")] }} />`}
     ${view?.notes?.length > 0 && html`<details class="remarks"><summary>${tr("What else is to be known")}</summary><ul>${view.notes.map((note) => html`<li>${note}</li>`)}</ul></details>`}
   `;
 }
@@ -45,7 +47,7 @@ function Found({ state }) {
         <h2 id="cards-title" class="unseen">${tr("Ways")}</h2>
         <${Balance} balance=${balance} />
         ${cards.map((one) => html`<${WayCard} key=${keyOf(one)} way=${one} state=${state} isChosen=${one === way} isPinned=${state.pinned.includes(one)}
-          onChoose=${() => choose(one)} onPin=${() => pin(one)} onAway=${() => putAway(one)} />`)}
+          onChoose=${() => choose(one)} onPin=${() => pin(one)} onAway=${() => (putAway(one), focusTitle())} />`)}
         ${cards.length === 0 && html`<p class="empty">${tr("You have put all of them away.")}</p>`}
         <${Others} state=${state} n=${nWaiting(asked)} cards=${cards} />
       </section>
@@ -68,7 +70,9 @@ function Balance({ balance }) {
 /** Others: those that wait, or a new search with another start. */
 function Others({ state, n, cards }) {
   const { seen, away, pinned, answer } = state;
+  const isBusy = answer.phase === "busy"; // a button that is disabled would lose the focus
   const next = () => {
+    if (isBusy) return;
     const free = cards.filter((one) => !pinned.includes(one)).map(keyOf);
     update({ seen: [...seen, ...free] });
     if (n) tell(tr("Others are shown."));
@@ -76,8 +80,8 @@ function Others({ state, n, cards }) {
   };
   return html`
     <div class="buttons others">
-      <button class="plain" disabled=${answer.phase === "busy"} onClick=${next}>${n ? tr("Show me others") : tr("Look for others")}</button>
-      ${(seen.length > 0 || away.length > 0) && html`<button class="plain" onClick=${() => (update({ seen: [], away: [] }), tell(tr("All are there again.")))}>${tr("Bring all back")}</button>`}
+      <button class="plain" aria-disabled=${isBusy ? "true" : null} onClick=${next}>${n ? tr("Show me others") : tr("Look for others")}</button>
+      ${(seen.length > 0 || away.length > 0) && html`<button class="plain" onClick=${() => (update({ seen: [], away: [] }), tell(tr("All are there again.")), focusTitle())}>${tr("Bring all back")}</button>`}
       <span class="quiet">${n ? counted(n, "{n} more", "{n} more") : ""}</span>
     </div>`;
 }
@@ -90,9 +94,11 @@ function liftText({ columns }, { text, clause }) {
 
 /** Nothing was found, or nothing is needed: why, and what would help. */
 function None({ state, view }) {
-  const lift = ({ constraints }) => {
-    say({ ...state.wish, constraints });
+  const { wish } = state;
+  const lift = (wanted) => {
+    say({ ...wish, ...wanted });
     explain();
+    focusTitle();
   };
   if (view.status === "already") {
     return html`<div class="card none"><p>${tr("Nothing needs to change.")}</p>
@@ -105,8 +111,11 @@ function None({ state, view }) {
       ${view.lifts?.length > 0 && html`
         <h3>${tr("What would help")}</h3>
         <ul class="lifts">${view.lifts.map((one) => html`
-          <li><button class="main" onClick=${() => lift(one)}>${liftText(state.about, one)}</button>
+          <li><button class="main" onClick=${() => lift({ constraints: one.constraints })}>${liftText(state.about, one)}</button>
             ${typeof one.found === "number" && html`<span class="quiet">${counted(one.found, "{n} way then", "{n} ways then")}</span>`}</li>`)}</ul>`}
-      <p class="buttons"><button class="plain" onClick=${() => go("wanted")}>${tr("Change what is wanted")}</button></p>
+      <p class="buttons">
+        ${!view.lifts?.length && Object.keys(wish.constraints).length > 0 && html`<button class="main" onClick=${() => lift({ constraints: {} })}>${tr("Do without all conditions")}</button>`}
+        ${wish.target?.probability && html`<button class="plain" onClick=${() => lift({ target: { outcome: wish.target.outcome } })}>${tr("Do without the least probability")}</button>`}
+        <button class="plain" onClick=${() => go("wanted")}>${tr("Change what is wanted")}</button></p>
     </div>`;
 }

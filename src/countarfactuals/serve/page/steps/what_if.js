@@ -4,6 +4,7 @@ import * as api from "../api.js";
 import { Case, Meter } from "../parts/case.js";
 import { CellInput } from "../parts/cell_input.js";
 import { Curve } from "../parts/curve.js";
+import { Name } from "../parts/name.js";
 import { ProblemNote, Title } from "../parts/notes.js";
 import { typicalityText } from "../parts/way_card.js";
 import { counted, percent, tr } from "../phrases.js";
@@ -68,7 +69,7 @@ function Cells({ state, cells, got, looked, look, write }) {
           const isChanged = cells[name] !== row[name];
           return html`
             <li key=${name} class=${`cell ${isChanged ? "changed" : ""} ${name === looked ? "looked" : ""} ${odd.has(name) ? "odd-cell" : ""}`}>
-              <label for=${`cell-${name}`}>${label}</label>
+              <label for=${`cell-${name}`}><${Name} of=${label} /></label>
               <span class="cell-input"><${CellInput} id=${`cell-${name}`} column=${column} value=${cells[name]} describedBy=${`was-${name}`} onChange=${(value) => write(name, value)} onFocus=${() => look(name)} /></span>
               <span class="was quiet" id=${`was-${name}`}>${isChanged ? tr("was {value}", { value: cellText(column, row[name]) }) : ""}</span>
               <button class="plain small" onClick=${() => (look(name), showCurve())} aria-pressed=${name === looked} title=${tr("Curve of {name}", { name: label })}><span aria-hidden="true">∿</span><span class="unseen">${tr("Curve of {name}", { name: label })}</span></button>
@@ -83,8 +84,9 @@ const showCurve = () => document.querySelector(".curve").scrollIntoView({ block:
 
 /** Where one starts from: the case itself, or a way. */
 function Start({ state }) {
-  const { answer, edited } = state;
-  const ways = answer.ways.length ? shown({ ...state, ways: answer.ways }) : [];
+  const { answer, chosen, edited } = state;
+  const onCards = answer.ways.length ? shown({ ...state, ways: answer.ways }) : [];
+  const ways = [...new Set([...onCards, ...answer.ways.filter((one) => keyOf(one) === chosen)])];
   const at = edited === null ? "own" : ways.findIndex((one) => keyOf(one) === JSON.stringify(edited));
   return html`
     <label class="field inline"><span>${tr("Begin with")}</span>
@@ -107,7 +109,7 @@ function Outcome({ state, got }) {
       <p class="big">${outcomeText(about, got.prediction)} <span class=${got.reached ? "tag good" : "tag"}>${got.reached ? tr("as wanted") : tr("not yet as wanted")}</span></p>
       <div class="merits">
       ${!isNumeric(about) && before && typeof got.score === "number" && html`<${Meter} label=${tr("Probability of {label}", { label: before.label })} value=${got.score} before=${before.value} text=${percent(got.score)} />`}
-      <${Meter} label=${got.typicality < RARE ? tr("Unusual: hardly more typical than any") : tr("More typical than")} value=${got.typicality} isRare=${got.typicality < RARE} text=${typicalityText(about, got.typicality)} />
+      <${Meter} label=${got.typicality < RARE ? tr("Unusual: more typical than only") : tr("More typical than")} value=${got.typicality} isRare=${got.typicality < RARE} text=${typicalityText(about, got.typicality)} />
       </div>
       <p class="quiet">${got.n_changed ? counted(got.n_changed, "{n} change", "{n} changes") : tr("Nothing is changed yet.")}</p>
       ${warnings.map((sentence) => html`<p class="odd"><span aria-hidden="true">!</span> ${sentence}</p>`)}

@@ -19,8 +19,7 @@ export function Whose({ state }) {
     take("form");
   };
   return html`
-    <${Title} lead=${about.outcome ? tr("Choose the case whose {outcome} should be another one.", { outcome: about.outcome })
-      : tr("Choose the case whose prediction should be another one.")}>${tr("Whose case is it?")}<//>
+    <${Title} lead=${tr("Choose a case to see what would give it another outcome.")}>${tr("Whose case is it?")}<//>
     <${Choice} name="whose" label=${tr("Where the case comes from")} isHidden=${true} options=${ways} value=${way} onChange=${take} />
     ${way === "table" && html`<${RowTable} state=${state} onTake=${({ row, key }) => takeRow(row, key)}
       onChange=${({ row }) => onPasted(row)} />`}
@@ -43,10 +42,16 @@ function Paste({ about, onRow }) {
   return html`
     <form class="card paste" onSubmit=${submit}>
       <label class="field"><span>${tr("A row")}</span>
-        <textarea rows="6" spellcheck="false" aria-describedby="paste-help" aria-invalid=${error ? "true" : null} value=${text}
+        <textarea rows="6" spellcheck="false" aria-describedby="paste-help" aria-invalid=${error ? "true" : null} value=${text} placeholder=${exampleOf(about.columns)}
           onInput=${(event) => write(event.target.value)}></textarea></label>
       <p id="paste-help" class="quiet">${tr("Two lines from a spreadsheet or a CSV file, names above values; or JSON. You can look it over before it is used.")}</p>
       ${error && html`<p class="error" role="alert">${error}</p>`}
       <button class="main">${tr("Look it over")}</button>
     </form>`;
+}
+
+/** How a row looks that can be pasted: a few names, and values below them. */
+function exampleOf(columns) {
+  const some = columns.slice(0, 3), more = columns.length > some.length ? ", …" : "";
+  return [some.map(({ name }) => name), some.map((column) => column.median ?? column.levels?.[0].value ?? "")].map((line) => line.join(", ") + more).join("\n");
 }
