@@ -9,6 +9,7 @@ import argparse
 
 import bench_claims
 import bench_explain
+import bench_first
 import bench_judges
 import bench_many
 import bench_quality
@@ -34,6 +35,7 @@ def main() -> None:
     bench_judges.main(["--instances", "5"] if options.short else [])
     bench_realism.main([*some, *peers])
     bench_claims.main(paper)
+    bench_first.main(["--tables", "wine", "loan", "--rows", "4"] if options.short else [])
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from countarfactuals.cli.wishes import orders_of, units_of
 from countarfactuals.exceptions import ParameterError
 
 from . import people
+from .conftest import FIT
 
 FRAME = pd.DataFrame(
     {"school": ["low", "high", None], "floor": pd.array([1, 2, None], "Int64"), "a=b": ["x", "y", "x"]}
@@ -117,3 +118,11 @@ def test_a_report_tells_what_was_fitted(run, spoken, table):
         assert meta[name] in report
     day = date.fromisoformat(meta["date"])
     assert f"{day.day} {day:%B} {day.year}" in report
+
+
+def test_fit_tells_dates_from_whole_numbers(run, tmp_path):
+    days = pd.date_range("2024-01-01", periods=60).strftime("%Y-%m-%d")
+    frame = pd.DataFrame({"signed": days, "n": range(60), "quality": ["good", "bad"] * 30})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    fitting = ("fit", "--data", tmp_path / "t.csv", "--outcome", "quality", "--model", "auto", *FIT)
+    assert "features: 1 date, 1 integer" in run(*fitting, "--out", tmp_path / "e").out

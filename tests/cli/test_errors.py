@@ -10,7 +10,12 @@ CASES = [
     # what, words of the message, code, arguments; {…} are filled in
     ("no command", "needs a command", 2, []),
     ("unknown command", "invalid choice: 'explian'", 2, ["explian"]),
-    ("unknown option", "unrecognized arguments: --wnat", 2, ["explain", "{e}", "{d}", "--wnat", "good"]),
+    (
+        "unknown option",
+        "unrecognized arguments: --wnat good; see countarfactuals explain --help",
+        2,
+        ["explain", "{e}", "{d}", "--wnat", "good"],
+    ),
     ("no data", "required: --data", 2, ["explain", "{e}"]),
     ("missing file", "no file 'nowhere.csv'", 1, ["explain", "{e}", "--data", "nowhere.csv"]),
     ("folder as data", "is a folder", 1, ["explain", "{e}", "--data", "{tmp}"]),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from .conftest import FIT
 
 ASK = ("--want", "good", "--max-evaluations", 120, "--top", 2)
 
@@ -90,3 +93,22 @@ def test_wrong_use_is_told(run, asked, options, match, tmp_path, monkeypatch) ->
     assert said.code == 1
     assert match in said.err
     assert list(tmp_path.iterdir()) == []
+
+
+def english_of(said: str) -> set[str]:
+    """Sentences that only English begins so."""
+    return {
+        start for start in ("In words", "rows of", "features", "Columns", "may change", "held-out") if start in said
+    }
+
+
+def test_commands_for_those_who_build_speak_it_too(run, fitted, table, tmp_path) -> None:
+    fitting = ("fit", "--data", table, "--outcome", "quality", "--drop", "id,price", "--model", "auto")
+    made = run(*fitting, "--out", tmp_path / "neu", *FIT, "--language", "de")
+    assert made.code == 0
+    assert "Random Forest, Klassifikation, Genauigkeit 0," in made.out
+    suggested = run("suggest", "--explainer", fitted, "--language", "de")
+    assert "# Zeilen, die mit # beginnen, sagen nichts" in suggested.out
+    assert not english_of(made.out + suggested.out)
+    assert english_of(run("suggest", "--explainer", fitted).out)
+    tomllib.loads(suggested.out)

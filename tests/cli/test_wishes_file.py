@@ -177,3 +177,10 @@ def test_observed_outcomes(run, table, tmp_path):
     assert done.code == 0, done.err
     assert len(pd.read_csv(tmp_path / "a.csv"))
     assert "needs --outcome" in run("fit", "--data", table, "--model", "observed", "--out", tmp_path / "b").err
+
+
+def test_the_rule_of_a_template_is_one_that_most_rows_keep(run, fitted, table):
+    (rule,) = re.findall(r'^# rules = \["(\w+) <= (\w+)"\]', run("suggest", "--explainer", fitted).out, re.MULTILINE)
+    low, high = rule
+    frame = pd.read_csv(table)
+    assert (frame[low] <= frame[high]).mean() > 0.9

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from countarfactuals import Constraints, Counterfactuals, Target
+from countarfactuals import ARFExplainer, Constraints, Counterfactuals, Target
 
 from .checks import check_result, same
 from .methods import BY_NAME, Method, every_method
@@ -227,3 +227,13 @@ def test_a_row_unlike_the_data_is_noted(method: Method):
     assert beyond == ("'debt' is 99.5, beyond all real rows, which have 0.0 to 10.0.",)
     (gap,) = explainer.explain(POOR.assign(debt=np.nan)).notes
     assert str(gap) == "'debt' is missing, as in no real row: it counts as an average value in the plausibility."
+
+
+def test_a_level_that_no_real_row_has_is_noted():
+    levels = pd.Categorical(["b", "c"] * 30, categories=["a", "b", "c"])
+    table = pd.DataFrame({"town": levels, "income": np.arange(60.0)})
+    explainer = ARFExplainer(lambda frame: frame["income"].to_numpy() / 60.0, max_evaluations=50).fit(table)
+    x = table.iloc[[3]].assign(town=pd.Categorical(["a"], categories=["a", "b", "c"]))
+    (note,) = explainer.explain(x, Target(above=0.5)).notes
+    assert str(note) == "'town' is a, which no real row has."
+    assert not explainer.explain(table.iloc[[3]], Target(above=0.5)).notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def test_importance_is_what_loops_by_hand_give(seed):
     results = [made(10 * seed + i, n) for i, n in enumerate((1, 4, 7))]
     for found in ([results[2]], results):
         frame = found[0].importance() if len(found) == 1 else batch_of(found).importance()
-        assert list(frame.columns) == ["feature", "share", "up", "down", "size", "amount"]
+        assert list(frame.columns) == ["feature", "share", "up", "down", "follows", "size", "amount"]
         for line in frame.to_dict("records"):
             expected = by_hand(found, line["feature"])
             for name in ("share", "up", "down", "size", "amount"):
@@ -81,6 +82,16 @@ def test_importance_is_what_loops_by_hand_give(seed):
 
 def batch_of(results: list[Counterfactuals], **fields: Any) -> CounterfactualsBatch:
     return CounterfactualsBatch(tuple(results), tuple(range(len(results))), **fields)
+
+
+def test_what_follows_is_counted_apart_within_what_changes():
+    plain = made(3, 4)
+    j = int(np.argmax(plain.changed.sum(axis=0)))
+    follows = np.zeros(plain.rows.shape, bool)
+    follows[int(np.argmax(plain.changed[:, j])), j] = True
+    before, after = (one.importance().set_index("feature") for one in (plain, replace(plain, consequence=follows)))
+    assert after["follows"].to_dict() == dict.fromkeys(after.index, 0.0) | {FULL.names[j]: 0.25}
+    pd.testing.assert_frame_equal(before.drop(columns="follows"), after.drop(columns="follows"))
 
 
 def test_a_row_with_many_counterfactuals_does_not_dominate():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 from babel.numbers import parse_decimal
@@ -128,8 +129,18 @@ def test_moments_of_the_data():
     assert [catalogue_of("de").stamp(when) for when in (day, noon, later)] == [
         "05.03.2026", "05.03.2026 12:30", "05.03.2026 12:30:09",
     ]  # fmt: skip
+    zoned = noon.replace(tzinfo=ZoneInfo("Europe/Berlin"))
+    assert catalogue_of("en").stamp(zoned) == "2026-03-05 12:30 CET"
+    assert catalogue_of("de").stamp(zoned) == "05.03.2026 12:30 CET"
 
 
 def test_blanks_of_numbers_are_kept_on_a_line():
     assert one_line(f"12{SPACE}€") == f"12{SPACE}€"
     assert one_line("a\u2009b\n") == "a\\u2009b\\n"
+
+
+def test_a_change_at_full_precision_is_told_with_digits_that_show_it():
+    """2018 instead of 2017 would be twice the change."""
+    column = Column("share", Kind.REAL)
+    assert value_texts(column, [2017.189, 2017.644]) == ["2,017.2", "2,017.6"]
+    assert value_texts(Column("arrival_date_num", Kind.REAL), [2017.189, 2017.644]) == ["2017.2", "2017.6"]

@@ -19,14 +19,15 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from countarfactuals import ARFExplainer, plotting
-from countarfactuals.counterfactuals import CounterfactualsBatch
+from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
 from countarfactuals.counterfactuals.ways import AT_LEAST, AT_MOST, BECOMES, Change, CommonWays, Way
 from countarfactuals.exceptions import DataError, DataTypeError, NotFittedError, ParameterError
 from countarfactuals.language import speaking
 from countarfactuals.plotting import style
 from countarfactuals.plotting.audit import recourse_info
-from countarfactuals.plotting.changes import change_table_info
+from countarfactuals.plotting.changes import change_table_info, frequency_info
 from countarfactuals.plotting.helped import common_ways_info
+from countarfactuals.plotting.parallel import parallel_info
 from countarfactuals.schema import Schema
 from tests.plotting.cases import (
     EMPTY,
@@ -439,3 +440,28 @@ def test_the_table_of_changes_marks_consequences():
     assert changed[0][1] == f"({changed[0][0]})"
     assert "(in brackets): follows from the other changes" in marked.below
     assert not any("brackets" in line for line in change_table_info(plain).below)
+
+
+def following() -> Counterfactuals:
+    """A result in which the feature that changes most often follows from others in two counterfactuals."""
+    plain = result()
+    j = int(np.argmax(plain.changed.sum(axis=0)))
+    follows = np.zeros(plain.rows.shape, bool)
+    follows[np.flatnonzero(plain.changed[:, j])[:2], j] = True
+    return replace(plain, consequence=follows)
+
+
+def test_bars_and_lines_mark_consequences():
+    found = following()
+    n, j = len(found), int(np.argmax(found.consequence.sum(axis=0)))
+    often, plain = frequency_info([found]), frequency_info([result()])
+    place = often.columns.index(j)
+    assert often.follows == tuple(2 / n if k == place else 0.0 for k in range(len(often.columns)))
+    total, before = (np.sum([*info.shares.values(), info.follows], axis=0) for info in (often, plain))
+    np.testing.assert_allclose(total, before)
+    np.testing.assert_array_equal(parallel_info(found).follows, found.consequence)
+    words = "follows from others"
+    for plot in (plotting.plot_frequency, plotting.plot_change_importance, plotting.plot_parallel):
+        assert words in shown(plot(found))
+        assert words not in shown(plot(result()))
+        check_legible(plot(found))

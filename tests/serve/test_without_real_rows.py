@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from countarfactuals import AdversarialRandomForest, ARFExplainer, Counterfactuals, make_explainer
+from countarfactuals import AdversarialRandomForest, ARFExplainer, Counterfactuals, Target, make_explainer
 from countarfactuals.exceptions import ConstraintError, ParameterError
 from countarfactuals.objectives import canonical
 from countarfactuals.schema import described
 from countarfactuals.serve import Served, ServiceError, client
-from countarfactuals.serve.privacy import veiling
+from countarfactuals.serve.privacy import veiled, veiling
 from countarfactuals.serve.profile import told_counts
 
 from .asks import ask, examples
@@ -145,3 +145,16 @@ def test_errors_do_not_tell_values_of_few_rows():
             raise error
         assert ("37" in str(told.value)) == is_told
         assert "24" in str(told.value)
+
+
+def test_a_note_does_not_tell_whether_a_level_occurs():
+    """Its absence would say that some row has the level, be it one."""
+    towns = pd.Categorical(["b", "c"] * 30, categories=["a", "b", "c"])
+    table = pd.DataFrame({"town": towns, "income": np.arange(60.0)})
+    forest = AdversarialRandomForest(n_estimators=5)
+    explainer = ARFExplainer(lambda frame: frame["income"] / 60, density=forest, max_evaluations=50).fit(table)
+    x = table.iloc[[3]].assign(town=pd.Categorical(["a"], categories=["a", "b", "c"]))
+    found = explainer.explain(x, Target(above=0.5))
+    served = Served("towns", explainer)
+    assert "no real row has" in " ".join(veiled(served, found).note_texts())
+    assert "no real row has" not in " ".join(veiled(served.hidden(), found).note_texts())

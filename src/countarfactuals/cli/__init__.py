@@ -47,6 +47,7 @@ from countarfactuals.cli.arguments import (
     note,
 )
 from countarfactuals.exceptions import CountarfactualsError, MissingDependencyError
+from countarfactuals.language import speaking
 
 __all__ = ["main"]
 
@@ -127,10 +128,13 @@ def _run(given: list[str]) -> int:
         add_arguments = _OPTIONS_OF.get(name) or _command(name).add_arguments
         add_arguments(parsers[name])
         parsers[name].epilog = "\n".join(filter(None, [parsers[name].epilog, _CODES]))
-    options = parser.parse_args(_with_losses(given))
+    options, unknown = parser.parse_known_args(_with_losses(given))
+    if unknown:
+        parsers.get(name, parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if name not in _COMMANDS:
         parser.error(f"needs a command: {', '.join(_COMMANDS)}")
-    return int(_command(name).run(options))
+    with speaking(getattr(options, "language", None)):
+        return int(_command(name).run(options))
 
 
 def _with_losses(given: Sequence[str]) -> list[str]:

@@ -167,7 +167,14 @@ def add_demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", default=REPORT, metavar="FILE", help=f"the report (default {REPORT})")
     parser.add_argument("--seed", type=int, default=1, help="of everything random (default 1)")
     parser.add_argument("--serve", action="store_true", help="explore the loan data in a page instead")
+    add_language(parser)
     add_server(parser)
+
+
+def add_language(parser: argparse.ArgumentParser) -> None:
+    """The option of all commands that speak to readers."""
+    language = "of all that is told: de, en, one with a region such as de-AT, or a .po file (default en)"
+    parser.add_argument("--language", metavar="CODE", help=language)
 
 
 def add_compile(parser: argparse.ArgumentParser) -> None:
@@ -198,6 +205,7 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     add("--jobs", type=int, metavar="N", help="threads, -1 for all cores")
     add("--trust-model", action="store_true", help="load a model's file that runs code")
     add("--force", action="store_true", help="replace an explainer's folder that exists")
+    add_language(parser)
     _add_words(parser)
     _add_reading(parser)
 
@@ -226,8 +234,7 @@ def add_explain(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--by", type=names, default=(), metavar="COLUMN,…", help=by)
     _add_output(parser, tuple(formats()))
-    language = "of all that is written: de, en, one with a region such as de-AT, or a .po file (default en)"
-    parser.add_argument("--language", metavar="CODE", help=language)
+    add_language(parser)
     _add_engine(parser)
     _add_letter(parser)
     _add_words(parser)
@@ -256,6 +263,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     add("--counterfactuals", required=True, metavar="FILE", help="rows to measure: CSV, Parquet, -")
     add_wishes(parser)
     _add_output(parser, EVALUATE_FORMATS)
+    add_language(parser)
     _add_reading(parser)
 
 
@@ -296,6 +304,7 @@ def add_suggest(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="FILE", default=STANDARD, help="file to write, - for standard output (default)"
     )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    add_language(parser)
 
 
 def add_serve(parser: argparse.ArgumentParser) -> None:

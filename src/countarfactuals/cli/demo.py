@@ -35,14 +35,6 @@ _HELD_OUT = 500
 _APPLICANT = 3  # among the held-out applicants that the model rejects
 _MODEL_TREES = 200
 _WIDTH = 100  # of the terminal
-_UNITS: dict[Hashable, Unit] = {
-    "age": "years",
-    "employment_years": "years",
-    "income": "€",
-    "savings": "€",
-    "amount": "€",
-    "duration": "months",
-}
 
 
 def run(options: argparse.Namespace) -> int:
@@ -104,12 +96,25 @@ def _serve(options: argparse.Namespace) -> int:
     trained = model_files.train(loan.X, loan.y, "loan", CLASSIFICATION, _MODEL_TREES, options.seed)
     print(tr("The explainer learns which applicants exist; the first run compiles the kernels for about two minutes."))
     explainer = ARFExplainer(trained.model, random_state=options.seed).fit(loan.X)
-    served = Served(name="loan", explainer=explainer, outcome="loan", units=_UNITS, rows_are="applicants")
+    served = Served(name="loan", explainer=explainer, outcome="loan", units=_units(), rows_are=tr("applicants"))
     return serve.start([served], options, checked)
 
 
+def _units() -> dict[Hashable, Unit]:
+    """What the columns are measured in."""
+    years = tr("years")
+    return {
+        "age": years,
+        "employment_years": years,
+        "income": "€",
+        "savings": "€",
+        "amount": "€",
+        "duration": tr("months"),
+    }
+
+
 def _in_words(result: Counterfactuals) -> str:
-    paragraphs = result.describe(2, units=_UNITS, rows="applicants").split("\n\n")
+    paragraphs = result.describe(2, units=_units(), rows=tr("applicants")).split("\n\n")
     return "\n\n".join(textwrap.fill(text, _WIDTH) for text in paragraphs)
 
 
@@ -128,7 +133,8 @@ def _truth(loan: Dataset, result: Counterfactuals) -> None:
 
 def _report(result: Counterfactuals, explainer: Any, out: str) -> None:
     has_pictures = find_spec("matplotlib") is not None
-    write_text(result.to_html(explainer, title=tr("Why was this loan rejected?"), units=_UNITS, rows="applicants"), out)
+    title = tr("Why was this loan rejected?")
+    write_text(result.to_html(explainer, title=title, units=_units(), rows=tr("applicants")), out)
     if has_pictures:
         print(
             tr(

@@ -45,7 +45,7 @@ from countarfactuals.counterfactuals.result import STATUSES
 from countarfactuals.counterfactuals.sentences import result_sentences
 from countarfactuals.exceptions import CountarfactualsError, DataError, ParameterError, listed
 from countarfactuals.explainers import Explainer, make_explainer
-from countarfactuals.language import counted, speaking, tr
+from countarfactuals.language import counted, tr
 from countarfactuals.language.spelling import count_text, date_text
 from countarfactuals.language.vocabulary import TEXT, Unit, words_of
 from countarfactuals.parameters import check_float, check_int
@@ -63,12 +63,7 @@ _FACTS = {
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain the rows in the language that is asked for; the exit code tells whether there is anything."""
-    with speaking(options.language):
-        return _run(options)
-
-
-def _run(options: argparse.Namespace) -> int:
+    """Explain the rows; the exit code tells whether there is anything."""
     if options.engine is not None:
         return _run_in_parts(options)
     if options.resume or options.key is not None or options.address is not None:

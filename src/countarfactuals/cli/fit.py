@@ -34,6 +34,7 @@ from countarfactuals.cli.arguments import (
 from countarfactuals.cli.column_kinds import tell_identifiers
 from countarfactuals.cli.data_files import read_training, shown
 from countarfactuals.cli.formats import ROWS
+from countarfactuals.cli.suggest import kind_word
 from countarfactuals.cli.wishes import Orders, labels_of, orders_of, units_of
 from countarfactuals.constraints import suggest_constraints
 from countarfactuals.exceptions import ModelError, ParameterError, listed
@@ -42,6 +43,8 @@ from countarfactuals.language import counted, tr
 from countarfactuals.parameters import check_int
 from countarfactuals.plausibility.judgement import judgement
 from countarfactuals.schema import Labels
+
+_TASKS = {CLASSIFICATION: "classification", REGRESSION: "regression"}
 
 
 class _Model(NamedTuple):
@@ -139,7 +142,7 @@ def _trained(X: pd.DataFrame, y: pd.Series | None, options: argparse.Namespace) 
                 name=name,
             )
         )
-    return _Model(trained.model, None, f"{tr('random forest')}, {tr(task)}, {trained.summary}")
+    return _Model(trained.model, None, f"{tr('random forest')}, {tr(_TASKS[task])}, {trained.summary}")
 
 
 def _own_task(options: argparse.Namespace) -> str | None:
@@ -191,29 +194,29 @@ def _with_categories(X: pd.DataFrame) -> pd.DataFrame:
 
 def _report(explainer: Explainer, made: _Model, options: argparse.Namespace) -> None:
     background = explainer.background_
-    kinds = Counter(str(column.kind) for column in background.schema.columns)
+    kinds = Counter(map(kind_word, background.schema.columns))
     forest = background.plausibility.forest
     want = f"--want {str(background.predictor.classes[-1])!r}" if background.predictor.classes else "--above …"
     lines = {
-        "data": tr(
+        tr("data"): tr(
             "{n:,} rows of {file}, features: {features}",
             n=len(background.matrix),
             file=shown(options.data),
-            features=", ".join(f"{count} {tr(kind)}" for kind, count in kinds.items()),
+            features=", ".join(f"{count} {kind}" for kind, count in kinds.items()),
         ),
-        "model": made.summary,
-        "explainer": tr(
+        tr("model"): made.summary,
+        tr("explainer"): tr(
             "{n} trees with {n_leaves:,} leaves, in {folder!r}",
             n=forest.n_estimators,
             n_leaves=forest.forest_.n_leaves,
             folder=options.out,
         ),
-        "judged": judgement(background.plausibility.summary())[-1],
+        tr("judged"): judgement(background.plausibility.summary())[-1],
         **_suggestions(explainer, options),
-        "next": f"countarfactuals explain --explainer {options.out} --data … --rows 0 {want}",
+        tr("next"): f"countarfactuals explain --explainer {options.out} --data … --rows 0 {want}",
     }
     for name, text in lines.items():
-        print(f"{tr(name):<10} {text}")
+        print(f"{name:<10} {text}")
 
 
 def _suggestions(explainer: Explainer, options: argparse.Namespace) -> dict[str, str]:
@@ -226,7 +229,7 @@ def _suggestions(explainer: Explainer, options: argparse.Namespace) -> dict[str,
     said = [f"--fix {as_option(fixed)}"] * bool(fixed) + [f"--direction {shlex.quote(way)}" for way in ways]
     why = f"countarfactuals suggest --explainer {options.out}"
     return {
-        "suggested": tr(
+        tr("suggested"): tr(
             "{options} (by names of columns, not applied; why: {command})", options=" ".join(said), command=why
         )
     }

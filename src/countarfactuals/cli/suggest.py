@@ -10,6 +10,7 @@ import argparse
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from countarfactuals.language import tr
 from countarfactuals.language.spelling import cell_texts, one_line
 from countarfactuals.prediction.models import REGRESSION
 from countarfactuals.schema import Column
+from countarfactuals.schema.clock import DAY
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_LEVELS = 12
@@ -35,9 +37,6 @@ _KINDS = {
     "category": "category",
     "ordered": "ordered",
 }
-_INTRODUCTION = """\
-# What is wanted and what may change, for `countarfactuals explain --constraints FILE`.
-# Lines that begin with # say nothing: remove the sign to use one."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -55,14 +54,17 @@ def template(explainer: Explainer, units: Mapping[str, Any]) -> str:
     columns = explainer.schema_.columns
     found = suggest_constraints(explainer)
     blocks = [
-        [_INTRODUCTION],
+        [
+            f"# {tr('What is wanted and what may change, for `countarfactuals explain --constraints FILE`.')}",
+            f"# {tr('Lines that begin with # say nothing: remove the sign to use one.')}",
+        ],
         _described(explainer),
         [f"# {tr('Suggested by names of columns, never applied by itself:')}", *(f"#   {one_line(s)}" for s in found)]
         if found
         else [],
         ["# allow_real_rows = false", '# rows = "applicants"'],
         ["[target]", *_target(explainer)],
-        ["[constraints]", *_whole(columns, found)],
+        ["[constraints]", *_whole(explainer, found)],
         *_tables(explainer, found),
         ["[labels]", *_labels(columns)],
         ["[units]", *_units(columns, units)],
@@ -83,7 +85,7 @@ def _described(explainer: Explainer) -> list[str]:
 
 def _held(column: Column, values: np.ndarray) -> str:
     if column.is_number:
-        kind = tr("date" if column.clock == "day" else "time") if column.clock else tr(_KINDS[column.kind])
+        kind = kind_word(column)
         if not len(values):
             return kind
         low, high = cell_texts(column, [float(values[0]), float(values[-1])])
@@ -91,7 +93,14 @@ def _held(column: Column, values: np.ndarray) -> str:
     shown = [one_line(level, 40) for level in column.levels[:_MOST_LEVELS]]
     more = ["…"] if column.n_levels > _MOST_LEVELS else []
     sign = " < " if column.kind == "ordered" else ", "
-    return f"{tr(_KINDS[column.kind])}: {sign.join([*shown, *more])}"
+    return f"{kind_word(column)}: {sign.join([*shown, *more])}"
+
+
+def kind_word(column: Column) -> str:
+    """What the cells of a column are."""
+    if column.clock:
+        return tr("date" if column.clock == DAY else "time")
+    return tr(_KINDS[column.kind])
 
 
 def _target(explainer: Explainer) -> Iterator[str]:
@@ -105,19 +114,31 @@ def _target(explainer: Explainer) -> Iterator[str]:
     yield "# probability = [0.7, 1]"
 
 
-def _whole(columns: Sequence[Column], found: Sequence[Suggestion]) -> Iterator[str]:
+def _whole(explainer: Explainer, found: Sequence[Suggestion]) -> Iterator[str]:
     """What is said of the whole row."""
+    columns = explainer.schema_.columns
     names = [str(column.name) for column in columns]
     fixed = [str(suggestion.column) for suggestion in found if suggestion.kind == "fixed"] or names[:1]
-    yield f"# fixed = {_texts(fixed)}  # columns that do not change"
-    yield f"# vary = {_texts([name for name in names if name not in fixed][:3])}  # the only ones that may change"
+    yield f"# fixed = {_texts(fixed)}  # {tr('columns that do not change')}"
+    free = [name for name in names if name not in fixed][:3]
+    yield f"# vary = {_texts(free)}  # {tr('the only ones that may change')}"
     yield f"# max_changed = {min(3, len(columns))}"
-    yield "# allow_missing = true  # a known cell may become missing"
-    numbers = [str(column.name) for column in columns if column.is_number and not column.clock]
-    if len(numbers) > 1:
-        yield f"# rules = [{_text(f'{numbers[0]} <= {numbers[1]}')}]  # columns or formulas of them compared"
+    yield f"# allow_missing = true  # {tr('a known cell may become missing')}"
+    if (pair := _in_order(explainer)) is not None:
+        yield f"# rules = [{_text('{} <= {}'.format(*pair))}]  # {tr('columns or formulas of them compared')}"
     if len(names) > 1:
-        yield f"# groups = [{_texts(names[:2])}]  # change together or not at all"
+        yield f"# groups = [{_texts(names[:2])}]  # {tr('change together or not at all')}"
+
+
+def _in_order(explainer: Explainer) -> tuple[str, str] | None:
+    """Two columns of numbers of which the first is at most the second in most rows; None if there are none."""
+    columns, rows = explainer.schema_.columns, explainer.background_.matrix
+    numbers = [j for j, column in enumerate(columns) if column.is_number and not column.clock]
+    pairs = list(permutations(numbers, 2))
+    if not pairs:
+        return None
+    low, high = max(pairs, key=lambda pair: np.mean(rows[:, pair[0]] <= rows[:, pair[1]]))
+    return str(columns[low].name), str(columns[high].name)
 
 
 def _tables(explainer: Explainer, found: Sequence[Suggestion]) -> Iterator[list[str]]:
@@ -129,18 +150,18 @@ def _tables(explainer: Explainer, found: Sequence[Suggestion]) -> Iterator[list[
     ways = {suggestion.column: suggestion.value for suggestion in found if suggestion.kind == "direction"}
     ordered = [column for column in columns if column.kind != "category" and not column.clock]
     yield _table(
-        "ranges", "[low, high] of a changed value, or text as ':60000'", {c.name: _ends(v) for c, v in numbers}
+        "ranges", tr("[low, high] of a changed value, or text as ':60000'"), {c.name: _ends(v) for c, v in numbers}
     )
     change = {c.name: _text("-20%:20%") for c, _ in numbers}
-    yield _table("change", "relative to the row's own value: '0:5', '20%' for both ways", change)
+    yield _table("change", tr("relative to the row's own value: '0:5', '20%' for both ways"), change)
     steps = {c.name: f"{_step(v):g}" for c, v in numbers}
-    yield _table("steps", "multiples of this, or '±50' for steps from the row's own value", steps)
+    yield _table("steps", tr("multiples of this, or '±50' for steps from the row's own value"), steps)
     allowed = {c.name: _values(c.levels[:_MOST_LEVELS]) for c in levels}
-    yield _table("allowed", "levels or numbers that a changed cell may have", allowed)
+    yield _table("allowed", tr("levels or numbers that a changed cell may have"), allowed)
     ways = {c.name: _text(ways.get(c.name, "increase")) for c in ordered}
-    yield _table("direction", "'increase' or 'decrease'", ways)
+    yield _table("direction", tr("'increase' or 'decrease'"), ways)
     weights = {c.name: _text("hard") for c in columns}
-    yield _table("weights", "'immutable', 'hard', 'normal', 'easy', or a number", weights)
+    yield _table("weights", tr("'immutable', 'hard', 'normal', 'easy', or a number"), weights)
 
 
 def _table(name: str, what: str, lines: Mapping[Any, str]) -> list[str]:

@@ -4,6 +4,7 @@
 |---|---|
 | `share` | share of counterfactuals that change it |
 | `up`, `down` | share that increase and that decrease it; the rest are other levels, and cells filled or emptied |
+| `follows` | share in which it changes because others do, within these |
 | `size` | where it changes, the mean part that it has in Gower's distance: of numbers a share of the data's range |
 | `amount` | where it changes, the mean absolute difference in its own units, of dates in days, of times in seconds |
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 RANGES = "ranges"  # where provenance says them
 Measure = Callable[["Counterfactuals"], np.ndarray]
 _HOUR, _HOURS = 3600.0, 24.0
-COLUMNS = ("feature", "share", "up", "down", "size", "amount")
+COLUMNS = ("feature", "share", "up", "down", "follows", "size", "amount")
 
 
 class Directions(NamedTuple):
@@ -56,14 +57,15 @@ def importance(results: Sequence[Counterfactuals], k: int | None = None) -> pd.D
     found = [result if k is None else result.select(k) for result in results if len(result)]
     if not found:
         nothing = results[0].schema.names if results else ()
-        return _frame([[name, 0.0, 0.0, 0.0, np.nan, np.nan] for name in nothing])
+        return _frame([[name, 0.0, 0.0, 0.0, 0.0, np.nan, np.nan] for name in nothing])
     ways = [directions(result) for result in found]
     share = _mean([result.changed for result in found])
     up, down = _mean([way.up for way in ways]), _mean([way.down for way in ways])
+    follows = _mean([result.changed & result.consequence for result in found])
     size, amount = mean_where_changed(found, sizes), mean_where_changed(found, amounts)
     order = np.lexsort((-np.nan_to_num(size), -share)).tolist()
     names = found[0].schema.names
-    return _frame([[names[j], share[j], up[j], down[j], size[j], amount[j]] for j in order])
+    return _frame([[names[j], share[j], up[j], down[j], follows[j], size[j], amount[j]] for j in order])
 
 
 def _frame(lines: Sequence[Sequence[object]]) -> pd.DataFrame:

@@ -58,7 +58,8 @@ def key_text(column: Column, key: Any, words: Words | None = None) -> str:
     if key is None:
         return tr(MISSING_TEXT)
     if not isinstance(key, Band):
-        return _amount(column, column.encode(key), words) if column.is_number else one_line(key, _LABEL)
+        code = column.encode(key)
+        return _amount(column, code, words) if column.is_number else one_line(column.title_of(code), _LABEL)
     low, high = (_amount(column, end, words) if math.isfinite(end) else "" for end in key)
     if not low:
         return tr("below {high}", high=high)
@@ -92,7 +93,7 @@ def table_text(recourse: Recourse) -> str:
     """A table for a terminal, a line for each group and one for all rows."""
     lines = [(key_text(recourse.column, group.key), group) for group in recourse.groups]
     lines.append((tr("all"), recourse.everyone))
-    columns = [[name_text(recourse.column.name, _LABEL), *(one_line(label, _LABEL) for label, _ in lines)]]
+    columns = [[name_text(recourse.column.title, _LABEL), *(one_line(label, _LABEL) for label, _ in lines)]]
     columns.append([tr("rows"), *(f"{group.n:,}" for _, group in lines)])
     for measure in SHOWN:
         texts = [figure_with_ends(measure, group.estimates[measure]) for _, group in lines]
@@ -109,7 +110,7 @@ def description(recourse: Recourse, words: Words) -> str:
 
 def group_sentences(recourse: Recourse, group: GroupCost, words: Words) -> str:
     """What is known of one group, and how it compares with all other rows."""
-    name, row = name_text(recourse.column.name, _LABEL), words.rows[0 if group.n == 1 else 1]
+    name, row = name_text(recourse.column.title, _LABEL), words.rows[0 if group.n == 1 else 1]
     head = tr("{column} {group}, {n:,} {rows}:", column=name, group=key_text(recourse.column, group.key, words),
               n=group.n, rows=row)  # fmt: skip
     return " ".join([head, *_costs(group, words), *comparison(group, words)])

@@ -11,7 +11,7 @@ from countarfactuals.language import tr
 from countarfactuals.schema import Schema
 
 OBSERVED, EXTRAPOLATES, NOWHERE = "observed outcome", "extrapolates", "no real row"
-GAP, GAPS, BEYOND, FILTERED, TEXT = "gap", "gaps", "beyond the data", "filtered", "text"
+GAP, GAPS, BEYOND, UNSEEN, FILTERED, TEXT = "gap", "gaps", "beyond the data", "unseen level", "filtered", "text"
 BREAKS = "breaks a relation"
 _PHRASES = {
     OBSERVED: "Judged by the observed outcome: the forest's own probability of it decides what counts as reached, not "
@@ -21,6 +21,7 @@ _PHRASES = {
     GAP: "{columns} is missing, as in no real row: it counts as an average value in the plausibility.",
     GAPS: "{columns} are missing, as in no real row: they count as average values in the plausibility.",
     BEYOND: "{columns} is {own}, beyond all real rows, which have {low} to {high}.",
+    UNSEEN: "{columns} is {own}, which no real row has.",
     BREAKS: "{n} of {all} counterfactual(s) break what the data keeps: {relation}.",
     FILTERED: "None of the {n} counterfactual(s) passes the filter: {filters}.",
 }

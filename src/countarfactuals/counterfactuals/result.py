@@ -240,10 +240,12 @@ class Counterfactuals(storage.Stored):
         return frames.long_frame(frames.change_list(self))
 
     def importance(self, k: int | None = None) -> pd.DataFrame:
-        """How often and how far each feature changes, the most frequent first: feature, share, up, down, size, amount.
+        """How often and how far each feature changes, the most frequent first.
 
-        `share`, `up` and `down` are shares of the counterfactuals; `size` and `amount` are means where it changes, as a
-        share of the data's range and in the column's own units.
+        The columns are feature, share, up, down, follows, size, amount.
+
+        `share`, `up`, `down` and `follows` (changes because others do) are shares of the counterfactuals; `size` and
+        `amount` are means where it changes, as a share of the data's range and in the column's own units.
 
         Parameters
         ----------

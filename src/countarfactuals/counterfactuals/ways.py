@@ -160,7 +160,7 @@ def way_text(schema: Schema, way: Way, words: Words) -> str:
 
 def _change_text(column: Column, change: Change, words: Words) -> str:
     (text,) = value_texts(column, [change.value])
-    name, value = words.style.escape(name_text(column.name, 60)), words.amount(column.name, text)
+    name, value = words.style.escape(name_text(column.title, 60)), words.amount(column.name, text)
     phrases = {AT_LEAST: "{name} at least {value}", AT_MOST: "{name} at most {value}", BECOMES: "{name} {value}"}
     return tr(phrases[change.kind], name=name, value=value)
 

@@ -18,7 +18,7 @@ import numpy as np
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals, Note, Oddity
 from countarfactuals.counterfactuals.importance import RANGES
-from countarfactuals.counterfactuals.remarks import BEYOND, BREAKS, EXTRAPOLATES, GAP, GAPS, NOWHERE, OBSERVED
+from countarfactuals.counterfactuals.remarks import BEYOND, BREAKS, EXTRAPOLATES, GAP, GAPS, NOWHERE, OBSERVED, UNSEEN
 from countarfactuals.counterfactuals.select import burden
 from countarfactuals.counterfactuals.storage import plain_label
 from countarfactuals.explainers.diagnose import diagnose
@@ -28,6 +28,7 @@ from countarfactuals.objectives import DISTANCE, IMPLAUSIBILITY, N_CHANGED, chan
 from countarfactuals.plausibility import ODD
 from countarfactuals.plausibility.panel import Claims
 from countarfactuals.relations import Relations
+from countarfactuals.schema import Column, Kind
 
 _MOST_BEYOND = 3  # columns that are told of
 
@@ -178,11 +179,23 @@ def _unlike_the_data(problem: Problem) -> list[Note]:
     never_missing = background.plausibility.forest.leaves_.missing_of[: len(x)] < 0
     gaps = tuple(columns[j].name for j in np.flatnonzero(np.isnan(x) & never_missing).tolist())
     notes = [Note(GAP if len(gaps) == 1 else GAPS, gaps)] if gaps else []
-    for j in np.flatnonzero((x < background.low) | (x > background.high)).tolist()[:_MOST_BEYOND]:
+    unseen = [
+        j for j, known in enumerate(background.distinct) if columns[j].kind is Kind.CATEGORY and x[j] not in known
+    ]
+    notes += [
+        Note(UNSEEN, (columns[j].name,), {"own": _plain_cell(columns[j], x[j])}) for j in unseen if not np.isnan(x[j])
+    ]
+    has_order = np.array([column.kind is not Kind.CATEGORY for column in columns])
+    for j in np.flatnonzero(has_order & ((x < background.low) | (x > background.high))).tolist()[:_MOST_BEYOND]:
         ends = {"own": x[j], "low": background.low[j], "high": background.high[j]}
-        values = {name: plain_label(columns[j].decode(value)) for name, value in ends.items()}
+        values = {name: _plain_cell(columns[j], value) for name, value in ends.items()}
         notes.append(Note(BEYOND, (columns[j].name,), values))
     return notes
+
+
+def _plain_cell(column: Column, code: float) -> Any:
+    """A cell as JSON knows it."""
+    return plain_label(column.decode(code))
 
 
 @cache

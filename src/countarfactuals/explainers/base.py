@@ -45,6 +45,7 @@ from countarfactuals.explainers.questions import Asking, alone
 from countarfactuals.explainers.robustness import checked_noise, robustness
 from countarfactuals.explainers.take_back import reserve, take_back
 from countarfactuals.explainers.together import MOST_ROWS, Together
+from countarfactuals.language import tr
 from countarfactuals.objectives import KEYS, Gower, Objective
 from countarfactuals.parameters import RandomState, as_generator, check_choice, check_float, check_int, check_n_jobs
 from countarfactuals.plausibility import MEASURES, fit_plausibility
@@ -57,6 +58,7 @@ from countarfactuals.schema import Labels, Schema, Values
 _PAPER_FOREST: dict[str, Any] = {"n_estimators": 10, "min_samples_leaf": 2, "leaf_fit": "moments"}
 _PAPER_FOREST |= {"dependence": None, "values": None}
 KEEP, NOTE = "keep", "note"  # what becomes of relations between columns
+_MOST_TOLD = 30  # relations
 _TAKEN = {*KEYS, "prediction", "log_density", "density_cost"}  # names that results have already
 _TAKEN |= {"typicality", "typicality_low", "typicality_high", "is_real_row", FRAGILITY}
 
@@ -299,6 +301,8 @@ class Explainer(BaseEstimator, ABC):
         """
         background = self._fitted()
         relations = background.relations.sentences()
+        if (more := len(relations) - _MOST_TOLD) > 0:
+            relations = [*relations[:_MOST_TOLD], tr("… {n:,} more are in `relations_`", n=more)]
         judged = judgement(background.plausibility.summary())
         judged += sampled_rows(background)
         return "\n".join([background.schema.describe(), *(["", *relations] if relations else []), "", *judged])

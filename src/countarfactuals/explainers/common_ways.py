@@ -74,7 +74,8 @@ def common_ways(explainer: Explainer, batch: CounterfactualsBatch, settings: Set
     for trial in chosen:
         ways.append(_way(trial, labels, taken))
         taken |= trial.helped
-    return CommonWays(background.schema, tuple(ways), labels, settings.min_typicality, len(trials))
+    schema = results[0].schema if results else background.schema  # with the labels of the batch
+    return CommonWays(schema, tuple(ways), labels, settings.min_typicality, len(trials))
 
 
 def _needs_it(result: Counterfactuals) -> bool:

@@ -84,13 +84,13 @@ class Kept:
 
     @cached_property
     def _orders(self) -> tuple[np.ndarray, np.ndarray]:
-        orders = [relation.columns for relation in self.relations if isinstance(relation, Order)]
+        orders = [relation.columns for relation in self.relations if _is_plain_order(relation)]
         low, high = np.array(orders, np.intp).reshape(-1, 2).T
         return low, high
 
     @cached_property
     def _others(self) -> tuple[Relation, ...]:
-        return tuple(relation for relation in self.relations if not isinstance(relation, Order))
+        return tuple(relation for relation in self.relations if not _is_plain_order(relation))
 
     def freed(self, free: np.ndarray) -> np.ndarray:
         """Cells that a draw may change, (n, p), with the columns that follow from them."""
@@ -227,6 +227,11 @@ class Kept:
         cells = column.permitted.nearest(self._held(j, cells), self.limits.low[j], self.limits.high[j])
         good = self.limits.allowed_values(j, cells) & ~np.isnan(cells)
         rows[at[good], j] = self._held(j, cells[good])
+
+
+def _is_plain_order(relation: Relation) -> bool:
+    """Whether cells are compared as they are: all such are checked at once."""
+    return isinstance(relation, Order) and relation.timed is None
 
 
 def _sources(relation: Relation) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ import numpy as np
 from countarfactuals.explainers.problem import Problem
 from countarfactuals.explainers.proposals import unit_of
 from countarfactuals.explainers.questions import Asking
-from countarfactuals.objectives import DISTANCE, IMPLAUSIBILITY, N_CHANGED, changed, nondominated
+from countarfactuals.objectives import DISTANCE, IMPLAUSIBILITY, N_CHANGED, canonical, changed, nondominated
 
 _SHARE, _PER_FEATURE = 0.1, 5  # of the budget at most; few features need few trials
 
@@ -31,9 +31,10 @@ def reserve(problem: Problem) -> int:
 def take_back(problem: Problem) -> Asking[np.ndarray | None]:
     """Evaluate rows with a change less; positions in the ledger of rows that may leave, None for all."""
     problem.reserve = 0
+    implausibility = _Implausibility(problem)
     while True:
-        best = _best(problem)
-        shorter = _shorter(problem, best)
+        best = _best(problem, implausibility)
+        shorter = _shorter(problem, best, implausibility)
         is_known = problem.is_known(shorter.rows)
         before = problem.n_evaluated
         yield from problem.ask(shorter.rows[~is_known])
@@ -49,6 +50,22 @@ def _is_removable(problem: Problem, rows: np.ndarray) -> Asking[np.ndarray]:
     return problem.is_counterfactual(rows, (yield from problem.ask(rows)))
 
 
+class _Implausibility:
+    """Costs of rows, each found once: judging is most of what taking back takes, and it asks again and again."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.objective = next(one for one in problem.every_objective if one.name == IMPLAUSIBILITY)
+        self.known: dict[bytes, float] = {}
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        keys = [row.tobytes() for row in canonical(rows)]
+        new = {key: i for i, key in enumerate(keys) if key not in self.known}
+        if new:
+            costs = self.objective.cost(rows[[*new.values()]]).tolist()
+            self.known.update(zip(new, costs, strict=True))
+        return np.array([self.known[key] for key in keys])
+
+
 class _Shorter(NamedTuple):
     """Rows without one of their changes, which are no less plausible, and of which row each is."""
 
@@ -56,18 +73,18 @@ class _Shorter(NamedTuple):
     of: np.ndarray
 
 
-def _best(problem: Problem) -> np.ndarray:
+def _best(problem: Problem, implausibility: _Implausibility) -> np.ndarray:
     """Positions in the ledger of the rows that would leave now, those with the least to change and lose first."""
     rows, scores = problem.ledger()
     good = np.flatnonzero(problem.is_counterfactual(rows, scores))
-    objectives = problem.objectives(rows[good])
+    objectives = problem.objectives(rows[good], -implausibility(rows[good]))
     best = nondominated(objectives)
     good, objectives = good[best], objectives[best]
     ranks = [np.argsort(np.argsort(objectives[:, problem.at(name)])) for name in (DISTANCE, N_CHANGED, IMPLAUSIBILITY)]
     return good[np.argsort(np.sum(ranks, axis=0), kind="stable")]
 
 
-def _shorter(problem: Problem, best: np.ndarray) -> _Shorter:
+def _shorter(problem: Problem, best: np.ndarray, implausibility: _Implausibility) -> _Shorter:
     rows = problem.ledger()[0][best]
     units = unit_of(problem.limits)
     parts, of = [np.empty((0, len(problem.x)))], [np.empty(0, np.int64)]
@@ -83,11 +100,5 @@ def _shorter(problem: Problem, best: np.ndarray) -> _Shorter:
     shorter, whose = shorter[order], whose[order]
     keep = problem.is_candidate(shorter)
     shorter, whose = shorter[keep], whose[keep]
-    cost = _implausibility(problem, np.concatenate([rows, shorter]))
-    keep = cost[len(rows) :] <= cost[whose]
+    keep = implausibility(shorter) <= implausibility(rows)[whose]
     return _Shorter(shorter[keep], whose[keep])
-
-
-def _implausibility(problem: Problem, rows: np.ndarray) -> np.ndarray:
-    own = next(objective for objective in problem.every_objective if objective.name == IMPLAUSIBILITY)
-    return own.cost(rows)

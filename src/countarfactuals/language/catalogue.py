@@ -87,8 +87,11 @@ class Catalogue:
 
     def stamp(self, when: datetime.date) -> str:
         """A day or moment of the data, in figures: `2026-11-16 21:45`; seconds only where there are some."""
-        text = str(when)
-        return text.removesuffix(":00") if isinstance(when, datetime.datetime) and text.count(":") == 2 else text
+        if not isinstance(when, datetime.datetime):
+            return str(when)
+        plain = when.replace(tzinfo=None)
+        text = plain.isoformat(" ") if plain.second or plain.microsecond else plain.isoformat(" ", "minutes")
+        return f"{text} {when:%Z}".rstrip()
 
     def moment(self, when: datetime.datetime) -> str:
         """A moment to the second, with its time zone: `16 November 2026, 21:45:17 UTC`."""

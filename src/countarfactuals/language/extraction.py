@@ -6,7 +6,7 @@
    package.
 3. A file that exists is completed: what is new is added without a translation, what is gone is kept as a comment.
 
-The study and the commands `demo`, `evaluate`, `fit` and `study` are left out: no option chooses their language.
+The study is left out: no option chooses its language.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from countarfactuals.exceptions import StorageError
 from countarfactuals.files import whole_file
 
 PACKAGE = Path(__file__).parent.parent
-_LEFT_OUT = ("study", "cli/demo.py", "cli/evaluate.py", "cli/fit.py", "cli/model_files.py", "cli/study.py")
+_LEFT_OUT = ("study", "cli/study.py")
 _OWN = (
     *("language/catalogue.py", "language/localised.py", "language/languages.py", "language/extraction.py"),
     "serve/page/phrases.js",

@@ -96,7 +96,8 @@ class LocaleCatalogue(Catalogue):
         day = str(format_date(when, "medium", self.locale))
         if not isinstance(when, datetime.datetime):
             return day
-        return f"{day} {format_time(when.time(), 'medium' if when.second else 'short', locale=self.locale)}"
+        time = format_time(when.time(), "medium" if when.second else "short", locale=self.locale)
+        return f"{day} {time} {when:%Z}".rstrip()
 
     def moment(self, when: datetime.datetime) -> str:
         """A moment in words."""

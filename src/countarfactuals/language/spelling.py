@@ -1,8 +1,9 @@
 """Cells, changes, scores and names as text for people; the one place for them.
 
 1. A number is shown with the decimals of its column; at full precision with four digits, and with as many more as it
-   takes to tell different values apart. Zeros that all of them end in are left out, down to two decimals. In sentences
-   it has thousands separators, which years such as 1998 have not, and no decimals that are all zero.
+   takes to tell different values apart, and how far apart all of them are. Zeros that all of them end in are left out,
+   down to two decimals. In sentences it has thousands separators, which years such as 1998 have not, and no decimals
+   that are all zero.
 2. A change has an arrow: ↑ and ↓ where values have an order, ↔ for categories and for cells filled or emptied.
 3. A score has three decimals in tables. In sentences it has two, and more where two would hide a difference: between
    scores, or from 0, ½ or 1. A prediction of a regression has four digits, and as many more as it takes.
@@ -27,11 +28,12 @@ from countarfactuals.schema import Column, Kind
 MISSING_TEXT = "(missing)"
 UP, DOWN, OTHER = "↑", "↓", "↔"
 _DIGITS = range(4, 18)
+_MOST_OFF = 0.25  # of the span of values: how wrong a change may look
 _PLAIN_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _BLANKS = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"  # that languages have between digits, and before units
 _MONEY = 2  # decimals
 _YEARS = 1500, 2200  # in which numbers of a column are taken for years, whatever it is called
-_CALENDAR = frozenset({"year", "yr", "built", "remodelled", "renovated", "jahr", "baujahr"})
+_CALENDAR = frozenset({"year", "yr", "built", "remodelled", "renovated", "date", "jahr", "baujahr", "datum"})
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # also of YearBuilt
 _MARKS, _ENOUGH = (0.0, 0.5, 1.0), 4  # scores that mean something, and decimals after which being near them is enough
 
@@ -112,9 +114,12 @@ def _number_texts(known: Sequence[float], decimals: int | None) -> list[str]:
         if len(set(texts)) == len(known):
             return texts
     largest = max((abs(value) for value in known), default=0.0)
+    span = max(known, default=0.0) - min(known, default=0.0)
     for digits in _DIGITS:
         texts = [_number_text(value, largest, digits) for value in known]
-        if len(set(texts)) == len(known):
+        shown = [float(text) for text in texts]
+        off = abs(max(shown, default=0.0) - min(shown, default=0.0) - span)
+        if len(set(texts)) == len(known) and off <= _MOST_OFF * span:
             return texts
     return [repr(value) for value in known]
 
@@ -298,12 +303,12 @@ def _without_zeros(text: str) -> str:
 
 
 def is_calendar(column: Column, values: Sequence[float]) -> bool:
-    """Whether these are years such as 1998, which have no separator."""
+    """Whether these are years such as 1998 or 2016.5, which have no separator."""
     known = [value for value in values if not math.isnan(value)]
-    if not all(value == round(value) and 1000 <= value < 3000 for value in known):
+    if not all(1000 <= value < 3000 for value in known):
         return False
     words = {word.lower() for word in _WORD.findall(name_text(column.name))}
-    return bool(words & _CALENDAR) or _lies_in_calendar(column)
+    return bool(words & _CALENDAR) or (all(value == round(value) for value in known) and _lies_in_calendar(column))
 
 
 def _lies_in_calendar(column: Column) -> bool:

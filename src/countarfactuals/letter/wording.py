@@ -141,7 +141,7 @@ def _principal_reasons(letter: Letter, words: Words) -> Section:
 
 
 def _reason_text(letter: Letter, reason: Reason, words: Words) -> str:
-    name = words.written(name_text(reason.column))
+    name = words.written(name_text(letter.result.schema.titles[reason.position]))
     what = tr("{name}: {value}.", name=name, value=_own_value(letter, reason, words))
     if reason.code:
         what = tr("{code} – {reason}", code=reason.code, reason=what)
@@ -219,13 +219,14 @@ def _not_considered(letter: Letter, words: Words) -> Section:
             [held for held in letter.held_fixed if held.is_feature],
         ),
     )
-    paragraphs = [tr(phrase, names=_names(held, words)) for phrase, held in groups if held]
+    paragraphs = [tr(phrase, names=_names(letter, held, words)) for phrase, held in groups if held]
     nothing = tr("Nothing was held fixed: all that the model is told was free to be different.")
     return Section(tr("What was not considered"), paragraphs or [nothing])
 
 
-def _names(held: Sequence[HeldFixed], words: Words) -> str:
-    return joined([words.written(name_text(column.column)) for column in held])
+def _names(letter: Letter, held: Sequence[HeldFixed], words: Words) -> str:
+    titles = dict(zip(letter.result.schema.names, letter.result.schema.titles, strict=True))
+    return joined([words.written(name_text(titles.get(column.column, column.column))) for column in held])
 
 
 # What it does not claim, and whom to ask

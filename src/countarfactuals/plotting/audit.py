@@ -103,7 +103,7 @@ def _draw_sizes(ax: Axes, info: ChangeImportanceInfo) -> None:
     drawn = ~np.isnan(size)
     look: dict[str, Any] = {"marker": "D", "markersize": 5.0, "linestyle": "", "markeredgecolor": "white"}
     ax.plot(size[drawn], places[drawn], color=style.BLACK, zorder=4, clip_on=False, **look)
-    totals = np.sum([np.array(shares) for shares in info.often.shares.values()], axis=0)
+    totals = np.sum([*info.often.shares.values(), info.often.follows], axis=0)
     ends = np.fmax(totals, np.where(drawn, size, 0.0))
     reach = float(ends.max())
     for place, end, amount in zip(places.tolist(), ends.tolist(), info.amounts, strict=True):
@@ -150,7 +150,7 @@ def recourse_info(recourse: Recourse) -> RecourseInfo:
     groups = tuple(tr("{group} ({n:,})", group=key_text(recourse.column, group.key), n=group.n) for group in recourse)
     strips = tuple(_strip(recourse, measure) for measure in SHOWN)
     drawn = tuple(strip for strip in strips if not all(math.isnan(estimate.value) for estimate in strip.estimates))
-    return RecourseInfo(name_text(recourse.column.name), groups, drawn)
+    return RecourseInfo(name_text(recourse.column.title), groups, drawn)
 
 
 def _strip(recourse: Recourse, measure: str) -> Strip:

@@ -9,7 +9,8 @@
 
 `plot_frequency`: bars, in one result or over many rows.
 
-1. Of one result: the share of its counterfactuals that change a feature, split by how (↑ ↓ ↔).
+1. Of one result: the share of its counterfactuals that change a feature, split by how (↑ ↓ ↔); blank is what follows
+   from other changes.
 2. Of a batch: the mean of these shares over the rows that have counterfactuals, so that each row counts alike, however
    many counterfactuals it has.
 """
@@ -211,7 +212,8 @@ class FrequencyInfo:
 
     features: tuple[str, ...]
     columns: tuple[int, ...]  # their positions
-    shares: dict[str, tuple[float, ...]]  # by arrow, of the counterfactuals that change each feature so
+    shares: dict[str, tuple[float, ...]]  # by arrow, of the counterfactuals that change each feature so by itself
+    follows: tuple[float, ...]  # share in which each feature follows from other changes
     n_rows: int  # that have counterfactuals
     n_counterfactuals: int
     n_less_often: int  # further features that change
@@ -222,7 +224,7 @@ def frequency_info(results: Sequence[Counterfactuals], most_features: int = 20) 
     """How often features change in results that share one schema."""
     found = [result for result in results if len(result)]
     names = results[0].schema.titles
-    shares = np.mean([_shares(result) for result in found], axis=0)  # arrow, feature
+    shares = np.mean([_shares(result) for result in found], axis=0)  # arrow or following, feature
     total = shares.sum(axis=0)
     order = [j for j in np.argsort(-total, kind="stable").tolist() if total[j] > 0]
     shown = order[:most_features]
@@ -230,6 +232,7 @@ def frequency_info(results: Sequence[Counterfactuals], most_features: int = 20) 
         features=tuple(name_of(names[j]) for j in shown),
         columns=tuple(shown),
         shares={sign: tuple(shares[k, shown].tolist()) for k, sign in enumerate((UP, DOWN, OTHER))},
+        follows=tuple(shares[-1, shown].tolist()),
         n_rows=len(found),
         n_counterfactuals=sum(map(len, found)),
         n_less_often=len(order) - len(shown),
@@ -238,8 +241,9 @@ def frequency_info(results: Sequence[Counterfactuals], most_features: int = 20) 
 
 
 def _shares(result: Counterfactuals) -> np.ndarray:
-    """Share of counterfactuals that increase, decrease or otherwise change each feature, (3, p)."""
-    return np.stack([cells.mean(axis=0) for cells in directions(result)])
+    """Share of counterfactuals in which each feature increases, decreases, changes otherwise or follows, (4, p)."""
+    own = [cells & ~result.consequence for cells in directions(result)]
+    return np.stack([cells.mean(axis=0) for cells in (*own, result.changed & result.consequence)])
 
 
 def plot_frequency(
@@ -281,11 +285,17 @@ def draw_bars(ax: Axes | None, info: FrequencyInfo, counterfactuals: Counterfact
             bar = (places[drawn], length[drawn], 0.7, start[drawn])
             ax.barh(*bar, label=words[sign], hatch=_HATCHES[sign], linewidth=0.8, **look)
             start = start + length
+    follows = np.array(info.follows)
+    if follows.any():
+        at = np.flatnonzero(follows)
+        blank: dict[str, Any] = {"color": "white", "edgecolor": style.GREY, "linestyle": "--"}
+        ax.barh(at, follows[at], 0.7, start[at], label=tr("follows from others"), linewidth=0.8, **blank)
+        start = start + follows
     style.name_bars(ax, info.features)
     ax.set_xlim(0.0, min(1.06 * float(start.max()), 1.01))
     ax.xaxis.set_major_formatter(style.percent())
     style.label_axes(ax, _x_label(info))
-    style.legend(ax, None, "lower left", (0.0, 1.0), ncols=3, borderaxespad=0.3)
+    style.legend(ax, None, "lower left", (0.0, 1.0), ncols=4, borderaxespad=0.3)
     style.title(ax, _counts(info, counterfactuals), above=22.0)
     return ax
 

@@ -18,7 +18,6 @@ import numpy as np
 from countarfactuals.counterfactuals import Counterfactuals
 from countarfactuals.counterfactuals.outcomes import text_of_target
 from countarfactuals.exceptions import DataError
-from countarfactuals.explainers.background import Background
 from countarfactuals.explainers.curves import MOST_POINTS, ice_curves
 from countarfactuals.explainers.made_by import background_for, goal_of
 from countarfactuals.language import counted, tr
@@ -30,6 +29,8 @@ from countarfactuals.plotting.subject import Scale, check_result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from countarfactuals.schema import Column
 
 _STRIP, _MARGIN = 0.8, 0.1  # share of a strip's width that its curve takes
 _MOST_TICKS, _WIDEST_TICK = 5, 0.85
@@ -68,7 +69,10 @@ def ice_info(counterfactuals: Counterfactuals, explainer: Any) -> IceInfo:
         raise DataError("The result does not say what was asked for. Pass one that `explain` returned.")
     own = float(result.x_scores[goal.column])
     asked = ice_curves(background, x)
-    curves = [_curve(background, x, j, asked[j].values, asked[j].scores[:, goal.column], own) for j in range(len(x))]
+    curves = [
+        _curve(column, x[j], asked[j].values, asked[j].scores[:, goal.column], own)
+        for j, column in enumerate(result.schema.columns)
+    ]
     curves.sort(key=lambda curve: -curve.importance)  # ties keep the order of the data
     return IceInfo(
         curves=tuple(curves),
@@ -80,17 +84,14 @@ def ice_info(counterfactuals: Counterfactuals, explainer: Any) -> IceInfo:
     )
 
 
-def _curve(
-    background: Background, x: np.ndarray, j: int, values: np.ndarray, scores: np.ndarray, own: float
-) -> IceCurve:
+def _curve(column: Column, x: float, values: np.ndarray, scores: np.ndarray, own: float) -> IceCurve:
     every = np.append(scores, own)
     importance = float(np.std(every)) if np.ptp(every) > 0 else 0.0  # the mean of equal numbers is rounded
-    if not math.isnan(x[j]):
-        values, scores = np.append(values, x[j]), np.append(scores, own)
+    if not math.isnan(x):
+        values, scores = np.append(values, x), np.append(scores, own)
     order = np.argsort(values, kind="stable")
-    column = background.schema.columns[j]
-    scale = Scale.of(column, np.append(x[j], values), most_levels=MOST_POINTS + 1)
-    return IceCurve(style.name_of(column.title), importance, values[order], scores[order], float(x[j]), scale)
+    scale = Scale.of(column, np.append(x, values), most_levels=MOST_POINTS + 1)
+    return IceCurve(style.name_of(column.title), importance, values[order], scores[order], float(x), scale)
 
 
 def plot_ice(

@@ -3,7 +3,7 @@
 1. The axes are the features that change most often, in the order of the data; where all fit, all of them.
 2. Numbers run over the range of x and the counterfactuals and, with an explainer, the middle 96 % of its data. Levels
    are labelled steps. Missing values stand at a mark of their own below the axis.
-3. Lines are paler the more there are; x is drawn last.
+3. Lines are paler the more there are; x is drawn last. Where a cell follows from other changes its mark is hollow.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from countarfactuals.counterfactuals import Counterfactuals
 from countarfactuals.explainers.made_by import background_for
-from countarfactuals.language import counted
+from countarfactuals.language import counted, tr
 from countarfactuals.parameters import check_int
 from countarfactuals.plotting import style
 from countarfactuals.plotting.style import fitted, name_of
@@ -37,6 +37,7 @@ class ParallelInfo:
     ticks: tuple[tuple[tuple[float, str], ...], ...]  # per feature: place, text
     x: np.ndarray  # shape (k,)
     rows: np.ndarray  # shape (n, k); NaN for a level without a place
+    follows: np.ndarray  # shape (n, k): which cells follow from other changes
     n_left_out: int  # features
 
 
@@ -53,7 +54,8 @@ def parallel_info(result: Counterfactuals, data: np.ndarray | None = None, most_
         places.append([_place(scale, at) for at in scale.place(used).tolist()])
     every = np.array(places).reshape(len(shown), len(result) + 1).T
     names = tuple(name_of(result.schema.titles[j]) for j in shown)
-    return ParallelInfo(names, tuple(ticks), every[0], every[1:], p - len(shown))
+    follows = result.changed & result.consequence
+    return ParallelInfo(names, tuple(ticks), every[0], every[1:], follows[:, shown], p - len(shown))
 
 
 def _place(scale: Scale, at: float) -> float:
@@ -101,13 +103,20 @@ def _draw(ax: Axes, info: ParallelInfo) -> list[Any]:
     x_line = (style.X_COLOUR, "D", 5.5, 2.0)
     for row in info.rows:
         _draw_line(ax, row, line, alpha=alpha, zorder=2)
+    hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": style.COUNTERFACTUAL_COLOUR}
+    size = line[2] + 0.5  # covers the full one
+    for row, follows in zip(info.rows, info.follows, strict=True):
+        at = np.flatnonzero(follows)
+        ax.plot(at, row[at], "o", markersize=size, zorder=2.5, **hollow)
     _draw_line(ax, info.x, x_line, zorder=3)
     for j, ticks in enumerate(info.ticks):
         _draw_ticks(ax, j, ticks, style.inches(ax)[0] / k)
     _name_axes(ax, info.features)
     count = counted(n, "{n:,} counterfactual", "{n:,} counterfactuals")
     looks = (("x", x_line), (count, line))
-    return [style.mark(label, *look[:3], linestyle="-", linewidth=look[3]) for label, look in looks]
+    marks = [style.mark(label, *look[:3], linestyle="-", linewidth=look[3]) for label, look in looks]
+    following = style.mark(tr("follows from others"), style.COUNTERFACTUAL_COLOUR, size=size, **hollow)
+    return [*marks, following] if info.follows.any() else marks
 
 
 def _draw_line(ax: Axes, places: np.ndarray, look: tuple[str, str, float, float], **options: Any) -> None:

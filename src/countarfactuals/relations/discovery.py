@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -11,7 +12,7 @@ from countarfactuals.relations.formula import Formula, tightest
 from countarfactuals.relations.functions import find_functions
 from countarfactuals.relations.implications import find_implications
 from countarfactuals.relations.linear import Linear, find_linear
-from countarfactuals.relations.orders import Order, find_orders
+from countarfactuals.relations.orders import Order, find_days, find_orders
 from countarfactuals.relations.products import find_products
 from countarfactuals.relations.relation import Relation
 from countarfactuals.relations.searched_table import Table
@@ -30,13 +31,29 @@ def _discover(table: Table) -> tuple[Relation, ...]:
         formula.total: formula.parts[0] for formula in linear if isinstance(formula, Linear) and formula.is_multiple
     }
     formulas = _each_total_once([*linear, *find_products(table, multiples)])
-    functions = find_functions(table, [formula.columns for formula in formulas if formula.is_exact])
+    days = find_days(table)
+    alike = _alike(formulas)
+    computed = [*alike, *(relation.columns for relation in (*formulas, *days) if relation.is_exact)]
+    functions = find_functions(table, computed)
     told = {(function.source, function.target) for function in functions}
     told |= {(function.target, function.source) for function in functions if function.is_mutual}
-    implications = find_implications(table, told)
+    implications = [found for found in find_implications(table, told) if (found.column, found.other) not in alike]
     sums = _Sums(table, formulas)
     orders = [order for order in find_orders(table) if not sums.tell(order)]
-    return (*formulas, *functions, *implications, *orders)
+    return (*formulas, *days, *functions, *implications, *orders)
+
+
+def _alike(formulas: Sequence[Formula]) -> set[tuple[int, int]]:
+    """Pairs of columns that are multiples of the same one, or one of the other: each tells all of the other."""
+    roots: dict[int, int] = {}
+    for formula in formulas:
+        if isinstance(formula, Linear) and formula.is_exact and len(formula.parts) == 1:
+            (part,) = formula.parts
+            roots[formula.total] = roots.get(part, part)
+    families: dict[int, set[int]] = {}
+    for column, root in roots.items():
+        families.setdefault(root, {root}).add(column)
+    return {pair for family in families.values() for pair in permutations(sorted(family), 2)}
 
 
 def _each_total_once(formulas: Sequence[Formula]) -> list[Formula]:

@@ -16,7 +16,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from countarfactuals.language import tr
-from countarfactuals.language.spelling import share_text
+from countarfactuals.language.spelling import joined, share_text
 from countarfactuals.relations.relation import Naming, number_text, with_counts
 from countarfactuals.relations.searched_table import Table
 
@@ -91,12 +91,19 @@ class Formula(ABC):
     def phrase(self, words: Naming) -> str:
         """In words."""
         name, text = words.name(self.total), self.text(words)
+        if not self._can_be_checked(words):
+            sources = joined([words.name(j) for j in self.parts])
+            return tr("{target} follows from {source}", target=name, source=sources)
         if not self.is_loose:
             return tr("{name} is {formula}", name=name, formula=text)
         if self.relative:
             return tr("{name} is about {formula}, within {share}", name=name, formula=text, share=self._share)
         within = number_text(float(f"{self.absolute:.2g}"))
         return tr("{name} is about {formula}, give or take {within}", name=name, formula=text, within=within)
+
+    def _can_be_checked(self, words: Naming) -> bool:
+        """Whether a reader could compute it: not where it counts the days or seconds since 1970 of a date."""
+        return not any(words.schema.columns[j].clock for j in self.columns)
 
     @property
     def _share(self) -> str:
@@ -116,6 +123,8 @@ def with_support(table: Table, formula: AnyFormula) -> AnyFormula | None:
 
 def exact(table: Table, formula: AnyFormula, slack: float = 0.0) -> AnyFormula | None:
     """The formula within the rounding of its total, or else within that of its parts too, which adds `slack`."""
+    if not table.count_alike(formula.columns):
+        return None
     tight = float(table.rounding[formula.total])
     for absolute in (tight, tight + slack):
         # rounding must not explain what the columns say: a count beside another differs by one or two
@@ -129,6 +138,8 @@ def exact(table: Table, formula: AnyFormula, slack: float = 0.0) -> AnyFormula |
 
 def loose(table: Table, formula: Formula, *, is_relative: bool) -> Formula | None:
     """The formula within the data's own spread; None where that is wide, or a shuffled column would seldom be seen."""
+    if not table.count_alike(formula.columns):
+        return None
     rows = table.cells.T
     with np.errstate(all="ignore"):
         value = formula.value(rows)

@@ -3,7 +3,8 @@
 1. Of each pair, the slope is the median slope between random rows, which exceptions do not move. Rate and offset are
    the shortest numbers that explain all rows within their rounding.
 2. Sums of two columns are looked for among all triples, in two dozen rows; candidates are held against a sample, then
-   against all rows. A difference is the same sum, told of its largest column.
+   against all rows. A difference is the same sum. It is told of the column that stands last, which people compute from
+   what stands before: `sale is price − discount`.
 3. Longer sums are found by least squares of each column on all others, of which those with a part in it have ±1.
 4. A sum that others give is left out.
 """
@@ -42,6 +43,14 @@ class Linear(Formula):
     def is_multiple(self) -> bool:
         """Whether the total is a multiple of one other column, and nothing else."""
         return self.is_exact and len(self.parts) == 1 and self.offset == 0.0
+
+    def _can_be_checked(self, words: Naming) -> bool:
+        """Dates beside dates can be: what is counted from falls out of their differences."""
+        dated = [bool(words.schema.columns[j].clock) for j in self.parts]
+        if not any(dated):
+            return super()._can_be_checked(words)
+        weights = [weight for weight, is_date in zip(self.coefficients, dated, strict=True) if is_date]
+        return sum(weights) == float(bool(words.schema.columns[self.total].clock)) and {*map(abs, weights)} == {1.0}
 
     def value(self, rows: np.ndarray) -> np.ndarray:
         """By row the sum."""
@@ -206,10 +215,22 @@ def _sums_of_two(table: Table, columns: Sequence[int]) -> tuple[list[Formula], l
     for total, first, second in _triples(table, columns):
         formula = Linear(total, (first, second), _decimals(table, total), coefficients=(1.0, 1.0))
         sum_ = exact(table, formula, float(table.rounding[first] + table.rounding[second]))
+        sum_ = None if sum_ is None else _told_of_the_last(table, sum_)
         near_sum = None if sum_ else loose(table, formula, is_relative=False)
         found += [sum_] if sum_ else []
         near += [near_sum] if near_sum else []
     return found, near
+
+
+def _told_of_the_last(table: Table, sum_: Linear) -> Linear:
+    """A sum of two as a difference where a part stands last."""
+    last, first = max(sum_.parts), min(sum_.parts)
+    if last < sum_.total:
+        return sum_
+    parts = (first, sum_.total)
+    slack = float(sum(table.rounding[j] for j in parts))
+    formula = Linear(last, parts, _decimals(table, last), coefficients=(-1.0, 1.0))
+    return exact(table, formula, slack) or sum_
 
 
 def _triples(table: Table, columns: Sequence[int]) -> Iterator[tuple[int, int, int]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
 from countarfactuals.language import tr
+from countarfactuals.relations.days import DayOf
 from countarfactuals.relations.functions import Function
 from countarfactuals.relations.implications import Implication
 from countarfactuals.relations.linear import Linear
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from countarfactuals.language.vocabulary import Words
     from countarfactuals.schema import Schema
 
-KINDS: dict[str, Any] = {kind.kind: kind for kind in (Linear, Product, Function, Implication, Order)}
+KINDS: dict[str, Any] = {kind.kind: kind for kind in (Linear, Product, DayOf, Function, Implication, Order)}
 
 
 class Relations(Sequence[Relation]):

@@ -1,8 +1,9 @@
-"""Orders: one number is at most another.
+"""Orders: one number is at most another, one date or time not after another.
 
 1. Pairs that hardly any row of a sample breaks are candidates, unless their ranges do not meet.
 2. How often chance would break one is told by all pairs of the quantiles of the two columns.
 3. What follows is left out: a ≤ c where a ≤ b and b ≤ c, if b is known wherever a and c are.
+4. A date beside a time is compared with the time's day (`days`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import numpy as np
 
 from countarfactuals.language import tr
 from countarfactuals.relations.chance import FEWEST_BREAKS, is_beyond_chance
-from countarfactuals.relations.relation import Naming, with_counts
+from countarfactuals.relations.days import DayOf, dated_pairs, day_of
+from countarfactuals.relations.relation import AnyRelation, Naming, with_counts
 from countarfactuals.relations.searched_table import Table
 
 _SCREENED = 0.03  # share of a sample that may break a candidate
@@ -29,12 +31,14 @@ class Order:
     ----------
     low, high : positions of the two.
     support, exceptions : how many rows have both, and how many of these break it.
+    timed : the one of them that counts seconds where the other counts days; None where they count alike.
     """
 
     low: int
     high: int
     support: int = 0
     exceptions: int = 0
+    timed: int | None = None
 
     kind: ClassVar[str] = "order"
     dependent: ClassVar[int | None] = None
@@ -47,7 +51,10 @@ class Order:
 
     def broken(self, rows: np.ndarray) -> np.ndarray:
         """Which rows break it."""
-        return np.asarray(rows[:, self.low] > rows[:, self.high])
+        return np.asarray(self._compared(rows, self.low) > self._compared(rows, self.high))
+
+    def _compared(self, rows: np.ndarray, j: int) -> np.ndarray:
+        return day_of(rows[:, j]) if j == self.timed else rows[:, j]
 
     def computed(self, rows: np.ndarray) -> np.ndarray:
         """Nothing."""
@@ -55,7 +62,10 @@ class Order:
 
     def phrase(self, words: Naming) -> str:
         """In words."""
-        return tr("{low} is at most {high}", low=words.name(self.low), high=words.name(self.high))
+        names = {"low": words.name(self.low), "high": words.name(self.high)}
+        if all(words.schema.columns[j].clock for j in self.columns):
+            return tr("{low} is not after {high}", **names)
+        return tr("{low} is at most {high}", **names)
 
 
 def find_orders(table: Table) -> list[Order]:
@@ -71,6 +81,34 @@ def find_orders(table: Table) -> list[Order]:
         if is_beyond_chance(expected, broken, n):
             found += _counted(table, Order(low, high), expected / n)
     return _without_consequences(table, found)
+
+
+def find_days(table: Table) -> list[Order | DayOf]:
+    """Dates that are the days of times, and orders between other dates and times."""
+    pairs = list(dated_pairs(table.schema))
+    days = [day for pair in pairs if (day := _with_counts(table, DayOf(*pair))) is not None]
+    told = {day.time for day in days}  # their days stand for them
+    orders = [
+        order
+        for date, time in pairs
+        if time not in told and _meet(table, date, time)
+        for low, high in ((date, time), (time, date))
+        if (order := _with_counts(table, Order(low, high, timed=time))) is not None
+    ]
+    return [*days, *orders]
+
+
+def _with_counts(table: Table, relation: AnyRelation) -> AnyRelation | None:
+    """The relation with its counts; None if it does not count."""
+    support = int(np.count_nonzero(table.present[list(relation.columns)].all(axis=0)))
+    broken = int(np.count_nonzero(relation.broken(table.cells.T)))
+    return table.with_support(with_counts(relation, support, broken))
+
+
+def _meet(table: Table, date: int, time: int) -> bool:
+    """Whether the ranges of a date and a time do."""
+    first, last = day_of(np.array([table.low[time], table.high[time]]))
+    return bool(table.low[date] < last and first < table.high[date])
 
 
 def _candidates(table: Table) -> list[tuple[int, int]]:

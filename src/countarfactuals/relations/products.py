@@ -31,6 +31,7 @@ from countarfactuals.relations.searched_table import Table
 _ROWS, _FEWEST_KNOWN = 24, 6
 _MOST_COLUMNS = {2: 300, 3: 25}  # by the number of factors: beyond these there are too many choices
 _NEAR, _LEAST_SPREAD = 2.0 * MOST_RELATIVE, 0.02
+_LEAST_KNOWN = 0.3  # share of rows with a log
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,14 @@ class _Candidate(NamedTuple):
 def _candidates(table: Table) -> Iterator[_Candidate]:
     """Columns of which the log is about the sum of two or three others' and a constant, in a sample."""
     logs = _logs(table.sample)
-    spread = np.nanstd(logs, axis=1)
-    at = np.array([j for j in table.numbers if _varies(logs[j], spread[j])], np.intp)
+    known = np.count_nonzero(logs == logs, axis=1)
+    at = np.array([j for j in table.numbers if known[j] >= _LEAST_KNOWN * logs.shape[1]], np.intp)
+    spread = np.nanstd(logs[at], axis=1)
+    at, spread = at[spread > _LEAST_SPREAD], spread[spread > _LEAST_SPREAD]
     for n_parts, most_columns in _MOST_COLUMNS.items():
         if n_parts < len(at) <= most_columns:
             parts = np.array(list(combinations(range(len(at)), n_parts)), np.intp)
-            yield from _about_sums(logs[at], spread[at], at, parts)
+            yield from _about_sums(logs[at], spread, at, parts)
 
 
 def _about_sums(logs: np.ndarray, spread: np.ndarray, at: np.ndarray, parts: np.ndarray) -> Iterator[_Candidate]:
@@ -120,10 +123,6 @@ def _logs(cells: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
         logs = np.log(np.abs(cells))
     return np.where(np.isfinite(logs), logs, np.nan)
-
-
-def _varies(logs: np.ndarray, spread: float) -> bool:
-    return bool(spread > _LEAST_SPREAD and np.count_nonzero(logs == logs) >= 0.3 * len(logs))
 
 
 def _held(logs: np.ndarray, total: int, parts: np.ndarray, most: np.ndarray) -> np.ndarray:

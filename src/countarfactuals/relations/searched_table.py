@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -97,6 +98,10 @@ class Table:
     def shuffled(self) -> np.ndarray:
         """The rows in random order."""
         return np.random.default_rng(2).permutation(self.n_rows)
+
+    def count_alike(self, columns: Iterable[int]) -> bool:
+        """Whether no column of dates is among columns of times: one counts days, the other seconds."""
+        return len({self.schema.columns[j].clock for j in columns} - {""}) < 2
 
     def with_support(self, relation: AnyRelation) -> AnyRelation | None:
         """The relation with its counts on all rows; None if it does not count."""

@@ -218,7 +218,7 @@ def _mean_change(column: Column, line: Mapping[Hashable, Any], words: Words) -> 
 
 def _group_costs(recourse: Recourse, words: Words) -> dict[str, Any]:
     """What recourse costs each group: a line for each and one for all, and how they compare."""
-    name = name_text(recourse.column.name)
+    name = name_text(recourse.column.title)
     plain = words.plain
     every = [
         *((key_text(recourse.column, group.key, plain), group) for group in recourse),

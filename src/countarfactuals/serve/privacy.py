@@ -20,7 +20,7 @@ import numpy as np
 
 from countarfactuals.counterfactuals import Counterfactuals, Note
 from countarfactuals.counterfactuals.importance import RANGES
-from countarfactuals.counterfactuals.remarks import BEYOND
+from countarfactuals.counterfactuals.remarks import BEYOND, UNSEEN
 from countarfactuals.exceptions import CountarfactualsError, ParameterError, Setting, listed
 from countarfactuals.explainers import methods
 from countarfactuals.explainers.problem import ANY_ROWS
@@ -71,7 +71,7 @@ def veiled(served: Served, result: Counterfactuals) -> Counterfactuals:
     return replace(
         result,
         schema=_schema(served, result.schema),
-        notes=tuple(_note(note, result.schema) for note in result.notes),
+        notes=tuple(_note(note, result.schema) for note in result.notes if note.code != UNSEEN),
         diagnosis=diagnosis,
         provenance={**result.provenance, **({RANGES: _ranges(served)} if RANGES in result.provenance else {})},
     )
