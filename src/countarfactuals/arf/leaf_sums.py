@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 
 from countarfactuals._kernels import kernel
+from countarfactuals._parallel import threads
 from countarfactuals.arf.atoms import without_atoms
 from countarfactuals.arf.dependence import Dependence, add_scores, empty_pool, fit_dependence
 from countarfactuals.arf.forest import Forest, Layout, Members, goes_left
@@ -146,7 +147,7 @@ def _correlated(
 
 def _by_trees(function: Callable[[np.ndarray], None], n_trees: int, n_jobs: int | None) -> None:
     parts = np.array_split(np.arange(n_trees), min(n_trees, 4 * effective_n_jobs(n_jobs)))
-    Parallel(n_jobs=n_jobs, prefer="threads")(delayed(function)(part) for part in parts)
+    threads(n_jobs)(delayed(function)(part) for part in parts)
 
 
 def _totals(sums: Sums, forest: Forest, layout: Layout) -> Totals:
