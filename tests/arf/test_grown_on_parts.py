@@ -10,7 +10,8 @@ import pyarrow.parquet
 import pytest
 
 from countarfactuals import AdversarialRandomForest
-from countarfactuals.arf.grown_on_parts import deal, settings_of_part
+from countarfactuals.arf import leaf_sums
+from countarfactuals.arf.grown_on_parts import Dealing, deal, settings_of_part
 from countarfactuals.datasets import load_loan
 from countarfactuals.exceptions import DataError, ParameterError
 from countarfactuals.schema import Schema
@@ -82,7 +83,8 @@ def test_data_that_memory_holds_gives_the_same_forest_whatever_it_is_read_from(f
 @pytest.mark.parametrize(
     "options", [{}, {"dependence": (1.0, 10.0)}, {"leaf_fit": "moments", "finite_bounds": "local"}]
 )
-def test_one_part_grows_the_forest_of_all_rows_and_leaves_differ_by_rounding(options):
+def test_one_part_grows_the_forest_of_all_rows_and_leaves_differ_by_rounding(options, monkeypatch):
+    monkeypatch.setattr(leaf_sums, "BLOCK", 333)  # so that there are several
     X = loan()
     schema = Schema.infer(X)
     matrix = schema.encode(X)
@@ -123,13 +125,47 @@ def test_leaves_of_parts_tell_of_all_rows():
 
 def test_rows_are_dealt_once_and_evenly(tmp_path):
     matrix = np.arange(4000.0)[:, None]
-    dealt = deal(iter([matrix[:1000], matrix[1000:]]), 4000, 1, 4, 10_000, 3, tmp_path)
+    dealt = deal(iter([matrix[:1000], matrix[1000:]]), Dealing(4000, 1, 4, 10_000, 3), tmp_path)
     parts = [dealt.part(k)[:, 0] for k in range(4)]
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), matrix[:, 0])
     assert all(abs(len(part) - 1000) < 150 for part in parts)
     (tmp_path / "few").mkdir()
-    few = deal(iter([matrix]), 4000, 1, 4, 100, 3, tmp_path / "few")
+    few = deal(iter([matrix]), Dealing(4000, 1, 4, 100, 3), tmp_path / "few")
     assert all(60 < len(few.part(k)) < 140 for k in range(4))
+
+
+@pytest.mark.parametrize("first", [0, 1, 65_535, 65_536, 100_000])
+def test_the_part_of_a_row_depends_on_its_place_alone(first):
+    dealing = Dealing(200_000, 1, 8, 20_000, 3)
+    whole = dealing.part_of(0, 200_000)
+    for n in (0, 1, 65_537):
+        np.testing.assert_array_equal(dealing.part_of(first, n), whole[first : first + n])
+    share = np.bincount(whole, minlength=10)[:10]
+    assert abs(share - 20_000).max() < 5 * np.sqrt(20_000)  # 40,000 rows are of none
+
+
+@pytest.mark.parametrize("sizes", [[1000], [1, 2, 0, 300, 697], [250, 100, 250, 400]])
+def test_blocks_have_one_size_whatever_the_batches(sizes, monkeypatch):
+    monkeypatch.setattr(leaf_sums, "BLOCK", 250)
+    matrix = np.arange(1000.0)[:, None]
+    blocks = list(leaf_sums.in_blocks(iter(np.split(matrix, np.cumsum(sizes)[:-1]))))
+    assert [len(block) for block in blocks] == [250] * 4
+    np.testing.assert_array_equal(np.concatenate(blocks), matrix)
+
+
+def test_the_forest_does_not_depend_on_the_batches(monkeypatch):
+    monkeypatch.setattr(leaf_sums, "BLOCK", 500)
+    X = loan()
+    schema = Schema.infer(X)
+    matrix = schema.encode(X)
+    fitted = [
+        AdversarialRandomForest(**SMALL, rows_in_memory=600).fit_batches(
+            schema, lambda size=size: (matrix[k : k + size] for k in range(0, len(matrix), size)), len(matrix)
+        )
+        for size in (2000, 333)
+    ]
+    np.testing.assert_array_equal(fitted[0].forest_.threshold, fitted[1].forest_.threshold)
+    np.testing.assert_array_equal(fitted[0].score_samples(X), fitted[1].score_samples(X))
 
 
 # joining

@@ -195,8 +195,32 @@ def test_numbers_of_rows_are_keys_where_none_is_named(folder, data, tmp_path, ru
 @pytest.mark.scale
 @pytest.mark.parametrize("engine", ["local", "dask", "spark", "ray"])
 def test_all_engines_give_the_same_files(folder, data, whole, tmp_path, run, engine):
-    if engine == "spark" and shutil.which("java") is None:
-        pytest.skip("Spark needs Java, which is not installed; its tests are left out")
+    skip_without_java(engine)
     out = tmp_path / "results"
     assert run(*words(folder, data, out, "--engine", engine, "--jobs", 2)).code == 1
     pd.testing.assert_frame_equal(lines_of(out), lines_of(whole))
+
+
+@pytest.mark.scale
+@pytest.mark.parametrize("engine", ["dask", "spark", "ray"])
+def test_an_engine_goes_on_after_a_kill(folder, data, whole, tmp_path, run, engine):
+    skip_without_java(engine)
+    out = tmp_path / "results"
+    command = [sys.executable, "-m", "countarfactuals", *words(folder, data, out, "--engine", engine, "--jobs", 1)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        for _ in range(6000):
+            if stamps(out) or process.poll() is not None:
+                break
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)  # with its workers, which would go on
+    before = stamps(out)
+    assert 1 <= len(before) < 8
+    done = run(*words(folder, data, out, "--engine", engine, "--jobs", 2, "--resume"))
+    assert f"{len(before)} of 8 parts are finished already" in done.err
+    assert {name: stamp for name, stamp in stamps(out).items() if name in before} == before
+    pd.testing.assert_frame_equal(lines_of(out), lines_of(whole))
+
+
+def skip_without_java(engine: str) -> None:
+    if engine == "spark" and shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not installed; its tests are left out")

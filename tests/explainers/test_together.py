@@ -212,9 +212,12 @@ def test_few_rows_are_searched_at_a_time_where_calls_are_cheap():
     assert pace.room == 16
     pace.stepped(1.0, 0.001, 0)
     assert pace.room == 16
-    for room in (32, 64, 128, 256, 256):
-        pace.stepped(1.0, 0.02, 0)
-        assert pace.room == room
+    pace.stepped(1.0, 0.03, 0)
+    assert pace.room == 48  # of which a call is a hundredth
+    pace.stepped(0.1, 0.05, 0)
+    assert pace.room == 256
+    pace.stepped(1.0, 0.001, 0)
+    assert pace.room == 256  # those that have begun go on
 
 
 def test_no_more_rows_are_begun_than_time_is_left_for():

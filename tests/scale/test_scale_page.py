@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ BLOCK = re.compile(r"^```python ?(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 def test_the_blocks_of_an_engine_run(engine, tmp_path, monkeypatch):
     if engine == "spark" and shutil.which("java") is None:
         pytest.skip("Spark needs Java, which is not installed; its tests are left out")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.chdir(tmp_path)
     text = PAGE.read_text(encoding="utf-8")
     namespace: dict[str, object] = {}

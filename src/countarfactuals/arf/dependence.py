@@ -16,9 +16,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 
 from countarfactuals._kernels import inner, kernel
+from countarfactuals._parallel import threads
 from countarfactuals.arf.atoms import without_atoms
 from countarfactuals.arf.copula import Copula, factorise, fill_scores, no_copula, with_precisions, with_scores
 from countarfactuals.arf.forest import Forest, Members
@@ -102,9 +103,7 @@ def add_scores(
 
     # regions belong to one tree, so that threads do not meet; a single region is filled by one thread
     n_parts = 1 if len(pool.products) == 1 else min(forest.n_trees, 4 * effective_n_jobs(n_jobs))
-    Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(add_some)(part) for part in np.array_split(np.arange(forest.n_trees), n_parts)
-    )
+    threads(n_jobs)(delayed(add_some)(part) for part in np.array_split(np.arange(forest.n_trees), n_parts))
 
 
 @kernel

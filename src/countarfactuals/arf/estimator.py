@@ -10,6 +10,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
@@ -27,7 +28,8 @@ from countarfactuals.arf.dependence import Dependence, fit_dependence, pool_scor
 from countarfactuals.arf.evidence import FREE, POINT, PRESENT, Evidence
 from countarfactuals.arf.expectation import expect_levels, expect_number
 from countarfactuals.arf.forest import Forest, Layout, with_columns
-from countarfactuals.arf.grown_on_parts import MOST_PARTS, choose, deal, fit_parts
+from countarfactuals.arf.grown_on_dask import RowsOnDask, rows_on_dask
+from countarfactuals.arf.grown_on_parts import MOST_PARTS, Dealing, choose, deal, fit_parts
 from countarfactuals.arf.leaf_fit import LeafOptions, fit_leaves
 from countarfactuals.arf.leaves import LeafTable
 from countarfactuals.arf.merge import join_forests, join_tables
@@ -198,7 +200,8 @@ class AdversarialRandomForest(BaseEstimator):
         """Train on a frame, or on data in pieces; `y` is ignored and there for scikit-learn's conventions.
 
         A `pyarrow.dataset.Dataset`, the path of a Parquet file or folder, a Dask or a Spark frame may be larger than
-        memory: what `rows_in_memory` does not hold is read in pieces, see `grown_on_parts`.
+        memory: what `rows_in_memory` does not hold is read in pieces, see `grown_on_parts`. Where a
+        `distributed.Client` is active, the trees of a Dask frame are grown on its workers.
         """
         pieces = as_pieces(X)
         if pieces is None:
@@ -208,14 +211,15 @@ class AdversarialRandomForest(BaseEstimator):
         schema = infer_sketched(found, values=self.values)
         if found.is_whole:
             return self.fit_encoded(schema, schema.encode(found.sample))
-        return self.fit_batches(schema, lambda: map(schema.encode, pieces.read()), found.n_rows)
+        there = rows_on_dask(pieces.partitions, schema.encode, len(schema.columns))
+        return self.fit_batches(schema, there or (lambda: map(schema.encode, pieces.read())), found.n_rows)
 
     def fit_encoded(self, schema: Schema, matrix: np.ndarray, *, quiet: bool = False) -> Self:
         """Train on a matrix in the codes of a schema, for those who have it already; `quiet` warns of nothing."""
         check_n_jobs(self.n_jobs)
         if len(matrix) < 2:
             raise DataError(f"A density needs at least 2 rows, got {len(matrix)}. Pass more data.")
-        self._checked(schema, matrix)
+        _checked(schema, matrix)
         layout, rng, grown_on = Layout.of(schema), as_generator(self.random_state), self._columns_to_split(schema)
         settings, options = self._settings(schema, grown_on, len(matrix)), self._leaf_options()
         seen, seen_layout = matrix[:, grown_on], layout.some(grown_on)
@@ -232,19 +236,23 @@ class AdversarialRandomForest(BaseEstimator):
             self._warn_if_distinguishable()
         return self
 
-    def fit_batches(self, schema: Schema, batches: Callable[[], Iterator[np.ndarray]], n_rows: int) -> Self:
+    def fit_batches(
+        self, schema: Schema, batches: Callable[[], Iterator[np.ndarray]] | RowsOnDask, n_rows: int
+    ) -> Self:
         """Train on matrices in the codes of a schema that `batches` yields, anew each time and in the same order."""
         check_n_jobs(self.n_jobs)
         layout, rng, grown_on = Layout.of(schema), as_generator(self.random_state), self._columns_to_split(schema)
         settings, options = self._settings(schema, grown_on, n_rows), self._leaf_options()
         most_rows = self._rows_held(len(schema.columns))
         n_parts = min(MOST_PARTS, settings.n_trees, math.ceil(n_rows / most_rows))
+        seed = int(rng.integers(2**63)) if n_parts > 1 else 0
+        dealing, check = Dealing(n_rows, len(schema.columns), n_parts, most_rows, seed), partial(_checked, schema)
         with TemporaryDirectory(prefix="countarfactuals-") as folder:
-            seed = int(rng.integers(2**63)) if n_parts > 1 else 0
-            checked = (self._checked(schema, matrix) for matrix in batches())
-            dealt = deal(checked, n_rows, len(schema.columns), n_parts, most_rows, seed, Path(folder))
             grown = fit_parts(
-                dealt,
+                batches.deal(dealing, check)
+                if isinstance(batches, RowsOnDask)
+                else deal(map(check, batches()), dealing, Path(folder)),
+                n_parts,
                 batches,
                 layout,
                 grown_on,
@@ -287,15 +295,6 @@ class AdversarialRandomForest(BaseEstimator):
             next((forest.dependence_ for forest in forests if forest.dependence_ is not None), None),
         )
         return merged
-
-    def _checked(self, schema: Schema, matrix: np.ndarray) -> np.ndarray:
-        too_large = np.flatnonzero((np.abs(matrix) > _LARGEST_NUMBER).any(axis=0))
-        if len(too_large):
-            raise DataError(
-                f"Column(s) {listed(schema.names[j] for j in too_large)} hold numbers beyond ±{_LARGEST_NUMBER:g}, "
-                "whose squares no float holds. Rescale them."
-            )
-        return matrix
 
     def _leaf_options(self) -> LeafOptions:
         return leaf_options(self.family, self.leaf_fit, self.finite_bounds, self.epsilon, self.alpha)
@@ -645,6 +644,17 @@ class AdversarialRandomForest(BaseEstimator):
             f"{which}has probability 0: no leaf allows what it says of {listed(clash)} {together}. Widen or drop one "
             "of these conditions, or fit with alpha > 0 and finite_bounds=None."
         )
+
+
+def _checked(schema: Schema, matrix: np.ndarray) -> np.ndarray:
+    """A matrix, whose numbers may be squared."""
+    too_large = np.flatnonzero((np.abs(matrix) > _LARGEST_NUMBER).any(axis=0))
+    if len(too_large):
+        raise DataError(
+            f"Column(s) {listed(schema.names[j] for j in too_large)} hold numbers beyond ±{_LARGEST_NUMBER:g}, "
+            "whose squares no float holds. Rescale them."
+        )
+    return matrix
 
 
 def _check_mergeable(one: AdversarialRandomForest, other: Any) -> None:

@@ -15,10 +15,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 from numba import njit
 
 from countarfactuals._kernels import kernel
+from countarfactuals._parallel import threads
 from countarfactuals.arf.atoms import Values, grid_place, grid_point
 from countarfactuals.arf.grow import MAX_CODES, MISSING, GrownTree, grow_tree
 from countarfactuals.arf.random import spawn_seeds
@@ -174,9 +175,7 @@ def grow_forest(
         return trees, votes, n_votes
 
     n_parts = min(n_trees, effective_n_jobs(n_jobs))
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(grow_some)(part) for part in np.array_split(seeds, n_parts)
-    )
+    parts = threads(n_jobs)(delayed(grow_some)(part) for part in np.array_split(seeds, n_parts))
     trees = [tree for part in parts for tree in part[0]]
     accuracy = _accuracy(sum(part[1] for part in parts), sum(part[2] for part in parts))
     return Growth(_join(trees, coding, layout), _members(trees), accuracy)

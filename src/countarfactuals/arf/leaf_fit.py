@@ -22,10 +22,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 from numba import njit
 
 from countarfactuals._kernels import inner, kernel
+from countarfactuals._parallel import threads
 from countarfactuals.arf.atoms import without_atoms
 from countarfactuals.arf.copula import no_copula
 from countarfactuals.arf.forest import Forest, Layout, Members
@@ -139,7 +140,7 @@ def fit_sums(
         return fitted
 
     parts = np.array_split(np.arange(forest.n_trees), min(forest.n_trees, 4 * effective_n_jobs(n_jobs)))
-    fitted = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit_some)(part) for part in parts)
+    fitted = threads(n_jobs)(delayed(fit_some)(part) for part in parts)
     np.cumsum(table.level_start, out=table.level_start)
     return with_shortcuts(
         table._replace(

@@ -1,6 +1,7 @@
 """The leaves of a forest, fitted to rows that are read batch by batch.
 
-1. The rows of a batch are sorted into the leaves of every tree (`members_of`).
+1. Rows are taken in blocks of one size, so that where batches begin changes no digit (`in_blocks`). The rows of a
+   block are sorted into the leaves of every tree (`members_of`).
 2. Each leaf adds up what its parameters need: rows, missing cells, counts of levels and atoms; of its numbers how many,
    Σ (x − o) and Σ (x − o)², with o the first value that the leaf sees, the smallest and the largest. Threads take
    trees, so that sums do not depend on their number.
@@ -16,9 +17,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 
 from countarfactuals._kernels import kernel
+from countarfactuals._parallel import threads
 from countarfactuals.arf.atoms import without_atoms
 from countarfactuals.arf.dependence import Dependence, add_scores, empty_pool, fit_dependence
 from countarfactuals.arf.forest import Forest, Layout, Members, goes_left
@@ -27,6 +29,7 @@ from countarfactuals.arf.leaves import LeafTable, lists_of
 from countarfactuals.exceptions import DataError
 
 Batches = Callable[[], Iterator[np.ndarray]]
+BLOCK = 65_536  # rows
 _MOST_COUNTS = 500_000_000  # counts of levels over all leaves: 2 GB
 
 
@@ -101,13 +104,27 @@ def fit_batches(
 ) -> LeafTable:
     """The parameters of all leaves, by all rows."""
     sums = empty_sums(forest, layout)
-    for matrix in batches():
+    for matrix in in_blocks(batches()):
         add_batch(sums, forest, matrix, layout, n_jobs)
     totals = _totals(sums, forest, layout)
     leaves = fit_sums(
         forest, sums.n_rows, totals, lambda tree: _tree_sums(sums, forest, layout, tree), layout, options, n_jobs
     )
     return leaves if dependence is None else _correlated(forest, batches, sums, leaves, layout, dependence, n_jobs)
+
+
+def in_blocks(batches: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+    """The rows of batches, in their order, `BLOCK` at a time."""
+    held, room = list[np.ndarray](), BLOCK
+    for matrix in batches:
+        for first in [0, *range(room, len(matrix), BLOCK)]:
+            held.append(matrix[first : first + (BLOCK if first else room)])
+            room = BLOCK - sum(map(len, held))
+            if room == 0:
+                yield np.concatenate(held)
+                held, room = [], BLOCK
+    if held:
+        yield np.concatenate(held)
 
 
 def _correlated(
@@ -122,7 +139,7 @@ def _correlated(
     is_number = layout.n_levels == 0
     is_complete = not sums.n_missing[:, is_number].any() and not layout.values.n_atoms[is_number].any()
     pool, scored = empty_pool(forest, sums.n_rows, leaves)
-    for matrix in batches():
+    for matrix in in_blocks(batches()):
         columns = np.ascontiguousarray(without_atoms(matrix, layout.values)[:, is_number])
         add_scores(pool, scored, forest, members_of(forest, matrix, n_jobs), columns, is_complete, n_jobs)
     return fit_dependence(pool, leaves, dependence)
@@ -130,7 +147,7 @@ def _correlated(
 
 def _by_trees(function: Callable[[np.ndarray], None], n_trees: int, n_jobs: int | None) -> None:
     parts = np.array_split(np.arange(n_trees), min(n_trees, 4 * effective_n_jobs(n_jobs)))
-    Parallel(n_jobs=n_jobs, prefer="threads")(delayed(function)(part) for part in parts)
+    threads(n_jobs)(delayed(function)(part) for part in parts)
 
 
 def _totals(sums: Sums, forest: Forest, layout: Layout) -> Totals:

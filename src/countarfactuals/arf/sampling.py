@@ -17,9 +17,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from countarfactuals._kernels import inner, kernel
+from countarfactuals._parallel import threads
 from countarfactuals.arf.atoms import atom_of, nearest_value, round_inside
 from countarfactuals.arf.copula import FARTHEST, factorise, score_in, value_of_score
 from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, PRESENT, Evidence
@@ -58,7 +59,7 @@ def draw_rows(
     tasks = zip(starts, rng.spawn(len(starts)), strict=True)
     if len(starts) == 1:
         return block(*next(tasks))
-    return np.concatenate(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(block)(*task) for task in tasks))
+    return np.concatenate(threads(n_jobs)(delayed(block)(*task) for task in tasks))
 
 
 def narrow(values: np.ndarray, evidence: Evidence, column: int, stored_as: type[np.floating]) -> np.ndarray:

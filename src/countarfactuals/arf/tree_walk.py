@@ -16,9 +16,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 
 from countarfactuals._kernels import inner, kernel
+from countarfactuals._parallel import threads
 from countarfactuals.arf.evidence import ANY_OF, FREE, IS_MISSING, POINT, PRESENT, Evidence
 from countarfactuals.arf.forest import Forest, goes_left
 from countarfactuals.arf.leaf_weights import log_sum_columns, plan_of, weigh
@@ -304,4 +305,4 @@ def log_density(forest: Forest, leaves: LeafTable, evidence: Evidence, n_jobs: i
     starts = range(0, max(len(evidence.kind), 1), _BLOCK)
     if effective_n_jobs(n_jobs) == 1 or len(starts) == 1:
         return np.concatenate([block(start) for start in starts])
-    return np.concatenate(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(block)(start) for start in starts))
+    return np.concatenate(threads(n_jobs)(delayed(block)(start) for start in starts))

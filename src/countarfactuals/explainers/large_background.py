@@ -6,6 +6,8 @@
 3. The model is asked about all rows once, piece by piece. Features and scores are written to a temporary file.
 4. The forest is grown on batches of that file, and its leaves describe all rows (`arf.grown_on_parts`).
 
+Where a Dask client is active, its workers ask the model about a Dask frame and grow the trees (`arf.grown_on_dask`).
+
 Models are asked with pandas frames, whoever made the pieces, as Parquet files say nothing of the model's library.
 """
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -20,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from countarfactuals.arf import AdversarialRandomForest
+from countarfactuals.arf.grown_on_dask import rows_on_dask
 from countarfactuals.exceptions import DataError
 from countarfactuals.explainers.background import Background, matrix_with_scores
 from countarfactuals.language import counted
@@ -42,13 +46,16 @@ class LargeData(NamedTuple):
         self, forest: AdversarialRandomForest, full_schema: Schema, predictor: Predictor
     ) -> AdversarialRandomForest:
         """Fit a forest to the features and the model's scores of all rows."""
-        n_columns = len(full_schema.columns)
+        n_columns, n_rows = len(full_schema.columns), self.sampled.n_rows
+        there = rows_on_dask(self.pieces.partitions, partial(_with_scores, predictor), n_columns)
+        if there is not None:
+            return forest.fit_batches(full_schema, there, n_rows)
         with TemporaryDirectory(prefix="countarfactuals-") as folder:
             file = Path(folder) / "rows"
             with file.open("wb") as opened:
-                for matrix in map(predictor.schema.encode, self.pieces.read()):
-                    opened.write(matrix_with_scores(matrix, predictor.scores(matrix), predictor).tobytes())
-            return forest.fit_batches(full_schema, lambda: _batches(file, n_columns), self.sampled.n_rows)
+                for rows in self.pieces.read():
+                    opened.write(_with_scores(predictor, rows).tobytes())
+            return forest.fit_batches(full_schema, lambda: _batches(file, n_columns), n_rows)
 
     def refuse_outcome(self) -> None:
         """Refuse to learn an observed outcome, of which there is no telling whose row it belongs to."""
@@ -92,6 +99,12 @@ def sampled_rows(background: Background) -> list[str]:
             total=background.sampled.n_rows,
         )
     ]
+
+
+def _with_scores(predictor: Predictor, rows: Any) -> np.ndarray:
+    """The features of a frame and what the model says of them, as a matrix."""
+    matrix = predictor.schema.encode(rows)
+    return matrix_with_scores(matrix, predictor.scores(matrix), predictor)
 
 
 def _as_pandas(found: Sketch) -> Any:

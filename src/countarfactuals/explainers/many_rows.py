@@ -4,7 +4,8 @@
 2. Where the model takes rows one by one, those that have the outcome already are found by one call of it.
 3. The others are explained in order, many in step (`rows_in_step`), where the model takes rows one by one. If that was
    only measured, and turns out to be wrong, all are explained anew, one after the other.
-4. Several processes take blocks of rows, smaller and smaller ones, so that all end at about the same time.
+4. Several processes take blocks of rows, smaller and smaller ones, so that all end at about the same time. So do the
+   workers of another backend that joblib's `parallel_config` sets.
 
 Each row's generator depends on the row and its goal alone, so that order, blocks and processes change nothing.
 """
@@ -24,11 +25,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from joblib import cpu_count, effective_n_jobs
+from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from countarfactuals._parallel import few_threads, processes, received, shared
+from countarfactuals._parallel import (
+    Sent,
+    few_threads,
+    other_backend,
+    processes,
+    received,
+    sent,
+    shared,
+    threads_of_each,
+)
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
 from countarfactuals.exceptions import ConstraintError, CountarfactualsError, DataError, DataTypeError, TargetError
@@ -178,7 +188,10 @@ def _answers(request: Request, tasks: Tasks, workers: int) -> Iterator[Done]:
 
 
 def _searched(request: Request, tasks: Tasks, workers: int) -> Iterator[Done]:
-    return in_step(request, tasks) if workers <= 1 else _in_processes(request, tasks, workers)
+    if workers <= 1:
+        return in_step(request, tasks)
+    backend = other_backend()
+    return _in_processes(request, tasks, workers) if backend is None else _by_backend(request, tasks, workers, backend)
 
 
 def _settled(request: Request, tasks: Sequence[Task]) -> dict[int, Counterfactuals]:
@@ -218,7 +231,7 @@ def _is_there(wish: Wish, background: Background, scores: np.ndarray) -> bool:
 
 def _in_processes(request: Request, tasks: Tasks, workers: int) -> Iterator[Done]:
     """This process takes rows as well, so that both cores work while others start."""
-    n_threads = max(1, cpu_count() // workers)
+    n_threads = threads_of_each(workers)
     sent: set[Any] = set()
     own: Iterator[Done] = iter(())
     with shared(request) as path, processes(workers - 1, n_threads) as pool, threadpool_limits(n_threads):
@@ -239,6 +252,17 @@ def _in_processes(request: Request, tasks: Tasks, workers: int) -> Iterator[Done
                 yield from future.result()
 
 
+def _by_backend(request: Request, tasks: Tasks, workers: int, backend: Any) -> Iterator[Done]:
+    """Blocks go to the workers of a backend of joblib's, as they are done with others."""
+    in_place = getattr(backend, "supports_sharedmem", False)
+    explain, told = (_explain_block, (request,)) if in_place else (_explain_sent, sent(request))
+    blocks = iter(partial(_block, request, tasks, workers), [])
+    as_they_come = getattr(backend, "supports_return_generator", False)  # with "multiprocessing" all come at the end
+    run = Parallel(n_jobs=workers, return_as="generator_unordered" if as_they_come else "list")
+    for done in run(delayed(explain)(*told, block, tasks.latest) for block in blocks):
+        yield from done
+
+
 def _block(request: Request, tasks: Tasks, workers: int) -> list[Task]:
     """The next rows for one process, out of those that are left; one where none are searched in step."""
     share = math.ceil(len(tasks.left) / (2 * workers))
@@ -247,8 +271,18 @@ def _block(request: Request, tasks: Tasks, workers: int) -> list[Task]:
 
 
 def _explain_there(path: str, block: Sequence[Task], latest: float) -> list[Done]:
-    """Explain rows in a process of its own, which reads the request once; those for which it is not too late."""
-    return list(in_step(received(path), Tasks(block, latest)))
+    """Explain rows in a process of its own, which reads the request once."""
+    return _explain_block(received(path), block, latest)
+
+
+def _explain_sent(content: np.ndarray, digest: str, block: Sequence[Task], latest: float) -> list[Done]:
+    """The same where the request was sent along."""
+    return _explain_block(Sent(content, digest).value(), block, latest)
+
+
+def _explain_block(request: Request, block: Sequence[Task], latest: float) -> list[Done]:
+    """Explain those rows for which it is not too late."""
+    return list(in_step(request, Tasks(block, latest)))
 
 
 def _is_watched() -> bool:

@@ -1,7 +1,7 @@
 """How many rows are searched at a time: as few as make the model cheap, so that rows end soon and take little memory.
 
 1. A call of the model costs something however few rows it has. The quickest call so far tells about how much.
-2. Where that is more than a hundredth of a step, twice as many rows are searched from the next step on.
+2. Where that is more than a hundredth of a step, as many more rows are searched from the next step on as make it one.
 3. What searches keep in memory bounds their number.
 4. With a time budget no more rows are begun than are likely to be finished in it, by the time that rows took so far.
 """
@@ -49,8 +49,7 @@ class Pace:
     def stepped(self, seconds: float, call: float, n_finished: int) -> None:
         """Take note of a step: how long it took, what a call of the model costs, and how many rows it finished."""
         self._finished += n_finished
-        if call > _NEGLIGIBLE * seconds:
-            self.at_once = min(2 * self.at_once, self.most)
+        self.at_once = int(min(max(self.at_once, self.at_once * call / (_NEGLIGIBLE * seconds)), self.most))
 
 
 def most_at_once(n_leaves: int, max_evaluations: int, n_columns: int) -> int:

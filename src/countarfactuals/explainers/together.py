@@ -25,7 +25,7 @@ from countarfactuals.exceptions import ParameterError
 from countarfactuals.explainers.questions import Answer, Asking, Result
 from countarfactuals.prediction import Predictor
 
-MOST_ROWS = 20_000  # in one call of the model
+MOST_ROWS = 32_768  # in one call of the model: more than 256 searches ask about in a step by default
 
 Key = TypeVar("Key", bound=Hashable)
 
