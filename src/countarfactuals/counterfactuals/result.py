@@ -61,6 +61,8 @@ class Counterfactuals(Reportable):
     provenance : how it was made: versions, seed, evaluations, seconds, settings; JSON types.
     measure : what the objective "implausibility" measures.
     error : what went wrong, with status "error".
+    x_cells : cells of x, by position, that came as other objects than the schema writes, such as -0.0 and `np.str_`;
+        frames have them where they did not change.
     failure : the error itself, where it is one of this package's; it is not stored.
     n_found : how many counterfactuals there were before `select` and `filter`; None for as many as there are rows.
     """
@@ -93,6 +95,7 @@ class Counterfactuals(Reportable):
     objectors: tuple[str, ...] = ()
     oddities: tuple[tuple[Oddity, ...], ...] = ()
     consequence: np.ndarray = None  # type: ignore[assignment]
+    x_cells: Mapping[int, Any] = None  # type: ignore[assignment]
     failure: CountarfactualsError | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -128,6 +131,7 @@ class Counterfactuals(Reportable):
         if self.__dict__.get("consequence") is None:
             put("consequence", np.zeros(self.rows.shape))
         put("consequence", read_only(self.consequence, np.bool_))
+        put("x_cells", dict(self.__dict__.get("x_cells") or {}))
         put("objectors", tuple(self.__dict__.get("objectors") or [""] * n))
         put("oddities", tuple(tuple(cells) for cells in self.__dict__.get("oddities") or [()] * n))
         if self.__dict__.get("n_found") is None:  # also pickled by earlier versions
@@ -211,13 +215,16 @@ class Counterfactuals(Reportable):
         return pd.DataFrame({"generation": stored["generation"], "hypervolume": stored["hypervolume"], **parts})
 
     def to_frame(self, objectives: bool = False) -> Any:
-        """The rows in the library and types of the training data.
+        """The rows in the library and types of the training data; cells that did not change are those that came.
 
         With `objectives`, columns are added: scores, prediction, objectives, log_density, density_cost, typicality,
         typicality_low, typicality_high, is_real_row.
         For users of numpy that frame is of pandas. An added name that is a feature already gets an underscore.
         """
-        return frames.frame_of(self.schema, self.rows, self.measures()) if objectives else self.schema.decode(self.rows)
+        cells = frames.unchanged_cells((self,))
+        if not objectives:
+            return self.schema.decode(self.rows, cells=cells)
+        return frames.frame_of(self.schema, self.rows, self.measures(), cells=cells)
 
     def measures(self) -> dict[str, Any]:
         """What `to_frame(objectives=True)` adds, by name."""
@@ -434,6 +441,10 @@ class Counterfactuals(Reportable):
             outcome=outcome,
             made=made,
         )
+
+    def with_cells(self, cells: Mapping[int, Any]) -> Counterfactuals:
+        """The same with cells of x as they came, `x_cells`."""
+        return replace(self, x_cells=cells) if cells else self
 
     def labelled(self, labels: Labels | None) -> Counterfactuals:
         """The same result with other names for columns and levels, in all that people read of it.

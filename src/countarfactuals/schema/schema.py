@@ -17,6 +17,7 @@ import narwhals as nw
 import numpy as np
 
 from ..exceptions import DataError, DataTypeError, ParameterError, did_you_mean, listed
+from .as_came import holds_objects, odd_cells, put_objects, with_signs
 from .clock import clock_of, is_time, passed_times
 from .column import Column, Kind, decimals_of, plain_scalar, sorted_levels
 from .declared import as_declared
@@ -151,6 +152,17 @@ class Schema:
                 matrix[:, j] = check_finite(plain, column.name)
         return matrix
 
+    def odd_cells(self, X: Any) -> list[dict[int, Any]]:
+        """By row of a frame or dict, and by column, the cells that `decode` would give back as other objects."""
+        came: dict[int, Sequence[Any]]
+        if isinstance(X, Mapping):
+            matrix = np.array([[self.encode_value(j, X[name]) for j, name in enumerate(self.names)]])
+            came = {j: [X[name]] for j, name in enumerate(self.names)}
+        else:
+            frame, matrix = read(X), self.encode(X)
+            came = {j: frame.objects(source) for source, j in enumerate(self._find(frame, subset=False))}
+        return odd_cells(self.columns, matrix, {j: came[j] for j in came if holds_objects(self.columns[j])})
+
     def check_columns(self, X: Any) -> None:
         """Refuse a frame that has not just the schema's columns; its cells are not looked at."""
         self._find(read(X), subset=False)
@@ -174,10 +186,16 @@ class Schema:
             raise DataError(f"The data lacks the column(s) {listed(missing)}. Add them; unknown cells may be missing.")
         return positions
 
-    def decode(self, matrix: np.ndarray, columns: Sequence[int] | None = None) -> Any:
+    def decode(
+        self,
+        matrix: np.ndarray,
+        columns: Sequence[int] | None = None,
+        cells: Mapping[int, Mapping[int, Any]] | None = None,
+    ) -> Any:
         """The native frame of a matrix.
 
-        `columns`: which of the schema's columns the matrix holds, one position per column of the matrix.
+        `columns`: which of the schema's columns the matrix holds, one position per column of the matrix. `cells`: by
+        column and row, what came as another object than is written, from `odd_cells`.
         """
         described = self.columns if columns is None else self.select(columns).columns
         values = np.asarray(matrix, dtype=np.float64)
@@ -186,7 +204,10 @@ class Schema:
                 f"Got a matrix of shape {values.shape}, expected two dimensions and {len(described)} column(s): "
                 f"{listed(column.name for column in described)}. Pass `matrix[:, columns]` to decode some columns only."
             )
-        return write(self.backend, described, values)
+        if not cells:
+            return write(self.backend, described, values)
+        frame = write(self.backend, described, with_signs(described, values, cells))
+        return put_objects(self.backend, described, frame, cells)
 
     def encode_value(self, j: int, value: Any) -> float:
         """One cell of column `j` as it stands in the matrix; missing as NaN."""
