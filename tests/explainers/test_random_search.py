@@ -53,10 +53,12 @@ def test_rows_asked_about(table: str, task: str):
     x = row_of(X, int(np.argmin(Scorer(table, "regression")(X))))
     explainer.model.calls = []
     result = explainer.explain(x, TARGETS[task])
-    own, *batches = explainer.model.calls
+    own, *batches, again = explainer.model.calls
+    assert sorted(again, key=repr) == sorted(records(result.to_frame()), key=repr)  # what leaves is asked about twice
     rows = [row for batch in batches for row in batch]
     assert [len(batch) for batch in batches[:2]] == [100, 100]
-    assert len(rows) == min(BUDGET, 3 * 4 * 3 * 2 * 3 if table == "categorical" else BUDGET) - 1
+    kept = BUDGET // 20  # for second answers
+    assert len(rows) == min(BUDGET - kept, 3 * 4 * 3 * 2 * 3 if table == "categorical" else BUDGET) - 1
     assert len({*rows, *own}) == len(rows) + 1
     for j, name in enumerate(X.columns):
         known = [row[j] for row in records(X) if row[j] is not None]
