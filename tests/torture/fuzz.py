@@ -27,7 +27,7 @@ from countarfactuals import AdversarialRandomForest, Constraints, Target, make_e
 from countarfactuals.exceptions import CountarfactualsError
 from tests.torture import small
 
-_SLOW = 20.0
+SLOW = 20.0
 _KINDS = ("fixed", "vary", "ranges", "change", "steps", "allowed", "direction", "max_changed", "groups", "weights")
 _KINDS += ("rules", "exactly_one", "derived", "allow_missing")
 _ODD: tuple[Any, ...] = (
@@ -161,7 +161,7 @@ def _made(call: Callable[..., Any], passed: tuple[Any, ...]) -> str:
         outcome = "error of ours"
     except Exception as error:
         outcome = f"foreign: {type(error).__name__}: {str(error)[:150]!a} of {str(passed)[-200:]!a}"
-    if time.monotonic() - started > _SLOW:
+    if time.monotonic() - started > SLOW:
         return f"slow: {str(passed)[-200:]!a}"
     if before is not None and before != _known(passed):
         return f"changed: {str(passed)[-200:]!a}"

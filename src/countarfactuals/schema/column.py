@@ -193,7 +193,7 @@ class Column:
         return number
 
     def _encode_level(self, value: Any) -> float:
-        if not isinstance(value, str | Real | np.generic):
+        if not isinstance(value, str | Real | np.bool_):
             raise DataTypeError(
                 f"Column {self.name!r} holds levels ({self.kind}), got {value!r} of type {type(value).__name__}. "
                 f"Pass one of {listed(self.levels)}."

@@ -10,7 +10,6 @@ Declarations are checked: the column must be there and hold numbers, and no valu
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Real
@@ -24,6 +23,7 @@ from .description import described
 from .occurrence import FEW, MOST_VALUES, Occurrence
 
 CONTINUOUS = "continuous"
+_LARGEST = np.finfo(np.float64).max
 _KEYS = ("step", "origin", "low", "high", "repeated")
 _FORMS = "'continuous', a list of numbers, or a dict with step, origin, low, high or repeated"
 
@@ -102,7 +102,7 @@ def _numbers(column: Column, said: Any, key: str) -> tuple[float, ...]:
         raise DataError(f"`values` of {column.name!r} needs a list of numbers as {key}, got {said!r}.")
     numbers = list(said)
     for number in numbers:
-        if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not math.isfinite(number):
+        if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not abs(number) <= _LARGEST:
             raise DataError(f"`values` of {column.name!r} needs finite numbers as {key}, got {number!r}.")
         if column.kind is Kind.INTEGER and float(number) != round(float(number)):
             raise DataError(
