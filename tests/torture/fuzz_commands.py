@@ -220,7 +220,7 @@ class _Drawn:
     def options(self, names: tuple[str, ...]) -> list[str]:
         """Up to four options."""
         words = []
-        for _ in range(int(self.rng.integers(5))):
+        for _ in range(int(self.rng.integers(4))):
             name = self.one_of(names)
             words.append(self.one_of(_FLAGS) if self.rng.random() < 0.1 else f"--{name}={self._value(name)}")
         return words
@@ -243,9 +243,11 @@ class _Drawn:
         """A table whose bytes or cells are damaged, most of the time."""
         whole = Path(self.one_of(("new.csv", "train.csv"))).read_bytes()
         path = Path(self.one_of(("odd.csv", "odd.parquet", "odd.csv", "odd.csv", "odd.csv")))
-        match int(self.rng.integers(7)):
+        match int(self.rng.integers(10)):
             case 0:
-                return str(self.one_of(("new.csv", "train.csv", "no such", "-", ".", "classes")))
+                return str(self.one_of(("no such", "-", ".", "classes")))
+            case 6 | 7 | 8 | 9:
+                return str(self.one_of(("new.csv", "new.csv", "train.csv")))
             case 1:
                 path.write_bytes(b"".join(self._shuffled(whole.splitlines(keepends=True))))
             case 2:

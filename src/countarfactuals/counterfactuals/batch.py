@@ -119,7 +119,7 @@ class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
 
     def labelled(self, labels: Labels | None) -> CounterfactualsBatch:
         """The same with other names for columns and levels, see `Counterfactuals.labelled`."""
-        return replace(self, results=tuple(result.labelled(labels) for result in self.results)) if labels else self
+        return replace(self, results=tuple(result.labelled(labels) for result in self.results))
 
     def summary(self) -> Any:
         """Per row: status, n_found, best_distance, fewest_changes, highest_typicality, seconds (a pandas frame)."""

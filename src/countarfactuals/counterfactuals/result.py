@@ -27,6 +27,7 @@ from countarfactuals.counterfactuals.reportable import Reportable
 from countarfactuals.exceptions import CountarfactualsError, DataError, ParameterError, listed
 from countarfactuals.language import Language
 from countarfactuals.objectives import changed
+from countarfactuals.parameters import as_float
 from countarfactuals.prediction import Score, Target
 from countarfactuals.schema import Labels, Schema
 
@@ -454,7 +455,8 @@ class Counterfactuals(Reportable):
         labels : by column a text, a dict from levels to texts, or a pair of both: {"emp_len": "years in the job",
             "purpose": {"A40": "new car"}}. Frames and JSON keep the names of the data.
         """
-        return replace(self, schema=self.schema.labelled(labels)) if labels else self
+        schema = self.schema.labelled(labels)
+        return self if schema is self.schema else replace(self, schema=schema)
 
     def note_texts(self) -> list[str]:
         """The notes, with columns as readers call them."""
@@ -492,9 +494,9 @@ def _fragility(frame: Any) -> np.ndarray:
 
 
 def _limit(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:
+    if isinstance(value, bool) or not isinstance(value, Real) or not as_float(value) >= 0:
         raise ParameterError(f"`{name}` must be a number of at least 0, got {value!r}.")
-    return float(value)
+    return as_float(value)
 
 
 def _check(result: Counterfactuals) -> None:

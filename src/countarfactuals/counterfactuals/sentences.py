@@ -80,7 +80,7 @@ def describe(
     format : "text", or "markdown", which lists several and emphasises the outcome.
     language : such as "de", see `countarfactuals.language.catalogue_of`; None for the one that is spoken.
     """
-    if format not in FORMATS:
+    if not isinstance(format, str) or format not in FORMATS:
         raise ParameterError(f"`format` must be one of {listed(FORMATS)}, got {format!r}.")
     with speaking(language):
         words = words_of(result.schema.names, units, rows, outcome, FORMATS[format])

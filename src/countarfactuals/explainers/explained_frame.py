@@ -89,7 +89,7 @@ def _keys(frame: Any, key: Hashable | None) -> Any:
         table = nw.from_native(frame, eager_only=True)
         return nw.new_series("row", list(range(len(table))), nw.Int64, backend=table.implementation)
     names = _names(frame)
-    if key not in names:
+    if not isinstance(key, Hashable) or key not in names:
         raise DataError(
             f"The frame has no column {key!r} to be the key; it has {listed(names)}.{did_you_mean(key, names)}"
         )

@@ -23,7 +23,7 @@ from .description import described
 from .occurrence import FEW, MOST_VALUES, Occurrence
 
 CONTINUOUS = "continuous"
-_LARGEST = np.finfo(np.float64).max
+_LARGEST = float(np.finfo(np.float64).max)
 _KEYS = ("step", "origin", "low", "high", "repeated")
 _FORMS = "'continuous', a list of numbers, or a dict with step, origin, low, high or repeated"
 

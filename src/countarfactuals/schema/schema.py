@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -78,7 +78,9 @@ class Schema:
 
     def labelled(self, labels: Labels | None) -> Schema:
         """The same with other names for readers, see `labels`; None and {} keep those there are."""
-        return replace(self, columns=tuple(relabelled(self.columns, labels))) if labels else self
+        if labels is None or (isinstance(labels, Mapping) and not labels):
+            return self
+        return replace(self, columns=tuple(relabelled(self.columns, labels)))
 
     @cached_property
     def _positions(self) -> dict[Hashable, int]:
@@ -105,6 +107,8 @@ class Schema:
         amount: whole numbers
         """
         frame = read(X)
+        if ordered is not None and not isinstance(ordered, Mapping):
+            raise ParameterError(f"ordered must be a dict of columns and their levels in order, got {ordered!r}.")
         orders = dict(ordered or {})
         for name in (*orders, *_declared(values)):
             _check_known(name, frame.names)
@@ -270,7 +274,7 @@ def _check_known(name: Hashable, known: Sequence[Hashable]) -> None:
 def _declared(values: Values) -> Mapping[Hashable, Any]:
     if isinstance(values, Mapping):
         return values
-    if values is None or values == "auto":
+    if values is None or (isinstance(values, str) and values == "auto"):
         return {}
     raise ParameterError(f"values must be 'auto', None or a dict of columns and what values they have, got {values!r}.")
 
@@ -324,8 +328,9 @@ def _of_clock(occurrence: Occurrence, known: np.ndarray) -> Occurrence:
 
 
 def _ordered_column(name: Hashable, dtype: Dtype, order: Sequence[Any]) -> Column:
-    levels = plain_levels(name, order)
-    if len(set(levels)) < len(levels) or isinstance(order, str):
+    is_list = isinstance(order, Collection) and not isinstance(order, str | bytes | Mapping)
+    levels = plain_levels(name, list(order)) if is_list else ()
+    if not levels or len(set(levels)) < len(levels):
         raise DataError(f"The order of column {name!r} must list each level once, got {order!r}.")
     if declares_categories(dtype):
         plain_levels(name, dtype.categories)
