@@ -102,7 +102,7 @@ def _numbers(column: Column, said: Any, key: str) -> tuple[float, ...]:
         raise DataError(f"`values` of {column.name!r} needs a list of numbers as {key}, got {said!r}.")
     numbers = list(said)
     for number in numbers:
-        if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not abs(number) <= _LARGEST:
+        if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not -_LARGEST <= number <= _LARGEST:
             raise DataError(f"`values` of {column.name!r} needs finite numbers as {key}, got {number!r}.")
         if column.kind is Kind.INTEGER and float(number) != round(float(number)):
             raise DataError(
