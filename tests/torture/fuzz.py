@@ -20,6 +20,8 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,7 @@ _ODD: tuple[Any, ...] = (
         pd.Series([1, 2]),
         pd.DataFrame({"a": [1]}),
     ),
-    *(len, Ellipsis, range(3), slice(1)),
+    *(len, Ellipsis, range(3), slice(1), Fraction(1, 3), Fraction(10**400), Decimal("1e400"), Decimal("NaN")),
 )
 
 

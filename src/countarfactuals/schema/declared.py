@@ -18,12 +18,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..exceptions import DataError, did_you_mean, listed
-from .column import Column, Kind, decimals_of
+from .column import Column, Kind, decimals_of, is_finite
 from .description import described
 from .occurrence import FEW, MOST_VALUES, Occurrence
 
 CONTINUOUS = "continuous"
-_LARGEST = float(np.finfo(np.float64).max)
 _KEYS = ("step", "origin", "low", "high", "repeated")
 _FORMS = "'continuous', a list of numbers, or a dict with step, origin, low, high or repeated"
 
@@ -102,7 +101,7 @@ def _numbers(column: Column, said: Any, key: str) -> tuple[float, ...]:
         raise DataError(f"`values` of {column.name!r} needs a list of numbers as {key}, got {said!r}.")
     numbers = list(said)
     for number in numbers:
-        if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not -_LARGEST <= number <= _LARGEST:
+        if isinstance(number, bool | np.bool_) or not is_finite(number):
             raise DataError(f"`values` of {column.name!r} needs finite numbers as {key}, got {number!r}.")
         if column.kind is Kind.INTEGER and float(number) != round(float(number)):
             raise DataError(
