@@ -35,6 +35,7 @@ from countarfactuals.schema import Schema
 from tests.torture import small
 
 SLOW = 20.0
+_KEYS = (str, bool, int, float, complex, bytes, type(None), type(pd.NA), type(pd.NaT), datetime.date)
 _KINDS = ("fixed", "vary", "ranges", "change", "steps", "allowed", "direction", "max_changed", "groups", "weights")
 _KINDS += ("rules", "exactly_one", "derived", "allow_missing")
 _ODD: tuple[Any, ...] = (
@@ -157,7 +158,12 @@ class _Drawn:
     def by_column(self) -> Any:
         if self.rng.random() < 0.2:
             return self.odd()
-        return {self.name(): self.value() for _ in range(int(self.rng.integers(1, 3)))}
+        return {self.key(): self.value() for _ in range(int(self.rng.integers(1, 3)))}
+
+    def key(self) -> Any:
+        """A name, seldom an odd one."""
+        odd = self.odd()
+        return odd if self.rng.random() < 0.05 and isinstance(odd, _KEYS) else self.name()
 
     def constraints(self) -> dict[str, Any]:
         kinds = [self.one_of(_KINDS) for _ in range(int(self.rng.integers(1, 3)))]

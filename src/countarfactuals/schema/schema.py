@@ -264,7 +264,7 @@ def free_name(name: str, taken: Container[Hashable]) -> str:
 
 
 def _check_known(name: Hashable, known: Sequence[Hashable]) -> None:
-    if name not in known:
+    if name not in set(known):  # a set, as `pd.NA` can not be compared
         raise DataError(
             f"There is no column {name!r}; known columns: {listed(known)}.{did_you_mean(name, known)} "
             "Drop or rename it."
