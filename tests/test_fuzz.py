@@ -50,6 +50,13 @@ def test_numbers_beyond_all_floats_are_refused_where_they_come_in(said: Any, end
         said(end)
 
 
+def test_dates_beyond_what_nanoseconds_reach_are_read():
+    column = small.schema().columns[-1]
+    for text, days in (("9999-12-31", 2_932_896), ("0001-01-01", -719_162)):
+        assert column.encode(text) == days
+        assert str(column.decode(days)) == text
+
+
 def test_densities_refuse_numbers_beyond_all_floats():
     forest = AdversarialRandomForest(n_estimators=2, random_state=1).fit(small.table())
     for end in (HUGE, -HUGE):
