@@ -125,6 +125,9 @@ def _run(given: list[str]) -> int:
         add_arguments = _OPTIONS_OF.get(name) or _command(name).add_arguments
         add_arguments(parsers[name])
         parsers[name].epilog = "\n".join(filter(None, [parsers[name].epilog, _CODES]))
+    for flag, _, value in (argument.partition("=") for argument in given):
+        if flag.startswith("--") and value == "--":  # which argparse takes for no value at all
+            parser.error(f"argument {flag}: '--' is no value")
     options = parser.parse_args(_with_losses(given))
     if name not in _COMMANDS:
         parser.error(f"needs a command: {', '.join(_COMMANDS)}")
