@@ -128,9 +128,9 @@ def _name(what: Any) -> str:
 def _tell(name: str, listed: list[str]) -> None:
     from countarfactuals.language import tr
 
-    said = tr("compiling for the first use: {kernel}", kernel=name.strip("_"))
+    line = tr("compiling for the first use: {kernel}", kernel=name.strip("_"))
     far = f" ({listed.index(name) + 1}/{len(listed)})" if name in listed else ""
-    print(f"{_ERASE}countarfactuals: {said}{far}", end="", file=sys.stderr, flush=True)
+    print(f"{_ERASE}countarfactuals: {line}{far}", end="", file=sys.stderr, flush=True)
 
 
 def _help(way: str) -> None:

@@ -2,7 +2,8 @@
 
 1. A `kernel` is called from Python. numba compiles it at its first call and keeps it on disk.
 2. An `inner` kernel is called by kernels alone, so that it needs no wrapper that takes Python's objects apart. One of
-   a forest or a table of leaves is longer than most kernels, and takes longer to compile.
+   a forest or a table of leaves is longer than most kernels, and takes longer to compile. Its callers link its code
+   (`_linked`), so that it is optimised and made machine code once, with them.
 3. Neither has the wrapper for C, which numba makes unless it is told not to. Numbers that kernels hand to each other
    are 64-bit integers and floats, so that one specialisation of each is enough.
 4. Kernels that were compiled ahead are looked for first: in the folder that the environment variable
@@ -25,6 +26,7 @@ from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
 from countarfactuals._ahead import watch
+from countarfactuals._linked import LinkedCompiler
 
 FOLDER = "COUNTARFACTUALS_KERNELS"
 WRITING = "COUNTARFACTUALS_KERNELS_WRITTEN"  # set in processes that fill the folder
@@ -105,5 +107,5 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 kernel = compiled()
-inner = compiled(no_cpython_wrapper=True)
+inner = compiled(no_cpython_wrapper=True, pipeline_class=LinkedCompiler)
 watch()

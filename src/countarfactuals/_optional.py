@@ -1,8 +1,14 @@
-"""Packages that are not installed with this one: imported when they are needed, by an error that says how if absent."""
+"""Packages that are not installed with this one: imported when they are needed, by an error that says how if absent.
+
+Plug-ins are among them: what installed packages announce under the name of a group is loaded once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any
 
 from countarfactuals.exceptions import MissingDependencyError
@@ -30,3 +36,21 @@ def optional(module: str, what: str, extra: str | None) -> Any:
             package=package,
             name=package if extra is None else f"'countarfactuals[{extra}]'",
         ) from error
+
+
+@cache
+def load_plug_ins(group: str) -> None:
+    """Import all that is announced for a group; plug-ins register what they add."""
+    for entry in entry_points(group=group):
+        entry.load()
+
+
+def versions_of(packages: Iterable[str]) -> dict[str, str]:
+    """The versions of those that are installed, by name."""
+    found = {}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -161,7 +161,7 @@ def appraise(
         typicality_range=(float(claims.low[0]), float(claims.high[0])),
         oddities=oddities_of(problem, codes, claims.cell)[0],
         violated=tuple(clause for clause, broken in violations.items() if broken[0] and isinstance(clause, Clause)),
-        broken=tuple(one for one in problem.kept.relations if not may_break and one.broken(codes)[0]),
+        broken=tuple(relation for relation in problem.kept.relations if not may_break and relation.broken(codes)[0]),
     )
 
 

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Self
@@ -59,11 +59,6 @@ class CountarfactualsError(Exception):
     def having(self, **fields: Any) -> Self:
         """The same error with other fields, such as the row's name where it is known."""
         return type(self)(self.sentence, **{**self.fields, **fields}) if self.fields else self
-
-    def in_row(self, label: Any) -> Self:
-        """The same error, of one row of many."""
-        plain = self.sentence if self.fields else self.sentence.replace("{", "{{").replace("}", "}}")
-        return type(self)("Row {row!r}: " + plain, **{**self.fields, "row": label})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self.sentence, self.fields)
@@ -170,3 +165,14 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     """
     close = get_close_matches(str(name), [str(candidate) for candidate in known], n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def unknown_column(parameter: str, name: Any, known: Collection[Any]) -> ParameterError:
+    """The error of a parameter that names a column which there is not."""
+    return ParameterError(
+        "{parameter} names {column!r}, which is no column; known: {allowed}.{hint}",
+        parameter=Setting(parameter),
+        column=name,
+        allowed=listed(known),
+        hint=did_you_mean(name, known),
+    )

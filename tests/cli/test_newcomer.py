@@ -19,7 +19,6 @@ import pytest
 from countarfactuals import Counterfactuals, CounterfactualsBatch, Explainer, Target
 from countarfactuals.cli import folder, main
 from countarfactuals.cli.arguments import METHODS
-from countarfactuals.counterfactuals.sentences import describe
 from countarfactuals.evaluation import evaluate
 
 from . import people
@@ -85,7 +84,7 @@ def test_every_format_tells_the_same_counterfactuals(run, fitted, table, rejecte
         + "\n"
     )
     for one in batch:
-        assert describe(one, outcome="quality") in done["sentences"].out
+        assert one.describe(outcome="quality") in done["sentences"].out
 
     lines = list(csv.DictReader(io.StringIO(done["csv"].out)))
     assert [int(line["row"]) for line in lines] == [

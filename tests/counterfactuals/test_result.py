@@ -194,7 +194,7 @@ def test_a_filter_that_leaves_nothing_says_so() -> None:
     [
         ({"max_changed": -1}, "`max_changed` must be"),
         ({"max_changed": "2"}, "got '2'"),
-        ({"min_typicality": 50}, "from 0 to 1, got 50"),
+        ({"min_typicality": 50}, r"in \[0, 1\], got 50"),
         ({"max_distance": float("nan")}, "`max_distance` must be"),
         ({"real_rows": "no"}, "True, False or None"),
         ({"where": "age > 3"}, "must be a function"),

@@ -64,7 +64,7 @@ def test_how_many_were_found_is_not_forgotten() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"k": 0}, "`k` must be an integer of at least 1, got 0"),
+        ({"k": 0}, "k must be an integer from 1, got 0"),
         ({"k": 1.5}, "got 1.5"),
         ({"k": True}, "got True"),
         ({"prefer": "n_chnged"}, "'n_chnged', which is no objective.*Did you mean 'n_changed'"),
@@ -73,7 +73,7 @@ def test_how_many_were_found_is_not_forgotten() -> None:
         ({"prefer": {"distance": np.nan}}, "weight of 'distance'"),
         ({"prefer": {}}, "name of an objective or a dict"),
         ({"prefer": 3}, "got 3"),
-        ({"diversity": 2}, "`diversity` must be a number from 0 to 1"),
+        ({"diversity": 2}, r"diversity must be a finite number in \[0, 1\]"),
     ],
 )
 def test_arguments_that_can_not_be_used(arguments: dict, message: str) -> None:

@@ -14,13 +14,15 @@ from countarfactuals import ARFExplainer, Constraints, Target
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.constraints import Clause
 from countarfactuals.counterfactuals import Counterfactuals, Diagnosis
-from countarfactuals.counterfactuals.sentences import describe, situation, typicality_sentence
+from countarfactuals.counterfactuals.sentences import situation, typicality_sentence
 from countarfactuals.exceptions import ParameterError
 from countarfactuals.language.spelling import number_texts, score_texts, value_texts
 from countarfactuals.language.vocabulary import HTML, MARKDOWN, TEXT, words_of
 from countarfactuals.schema import Column, Kind, Schema
 
 from .examples import REGRESSION, loans, margins, probabilities, result, wide
+
+describe = Counterfactuals.describe
 
 
 def of(frame: pd.DataFrame, **changes: Any) -> Counterfactuals:
@@ -370,9 +372,9 @@ def test_names_that_read_like_the_sentence_are_quoted() -> None:
         ({"units": "€"}, "must be a dict of units by column"),
         ({"rows": ""}, "`rows` must be a word"),
         ({"outcome": 3}, "`outcome` must be the name"),
-        ({"k": 0}, "`k` must be an integer"),
+        ({"k": 0}, "k must be an integer"),
         ({"prefer": "n_chnged"}, "Did you mean 'n_changed'"),
-        ({"diversity": 2}, "`diversity` must be"),
+        ({"diversity": 2}, "diversity must be"),
     ],
 )
 def test_errors(options: dict[str, Any], message: str) -> None:

@@ -89,7 +89,7 @@ def test_polars_frames_are_accepted() -> None:
 def test_wrong_arguments_are_errors() -> None:
     process = Cassini()
     for n in (0, -1, 2.5, True, "3"):
-        with pytest.raises(ParameterError, match="whole number"):
+        with pytest.raises(ParameterError, match="n must be an integer from 1"):
             process.sample(n)
     with pytest.raises(ParameterError, match="random_state"):
         process.sample(3, random_state="today")

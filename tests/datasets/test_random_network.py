@@ -77,13 +77,16 @@ def test_hopeless_search_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_features": 0}, "n_features is 0"),
-        ({"n_features": 2.5}, "n_features is 2.5"),
-        ({"n_features": 3, "categorical_share": 1.5}, "categorical_share is 1.5"),
-        ({"n_features": 3, "n_levels": 1}, "n_levels is 1"),
+        ({"n_features": 0}, "n_features must be an integer from 1, got 0"),
+        ({"n_features": 2.5}, "n_features must be an integer from 1, got 2.5"),
+        (
+            {"n_features": 3, "categorical_share": 1.5},
+            r"categorical_share must be a finite number in \[0, 1\], got 1.5",
+        ),
+        ({"n_features": 3, "n_levels": 1}, "n_levels must be several, or an integer from 2, got 1"),
         ({"n_features": 3, "n_levels": []}, "n_levels is"),
         ({"n_features": 3, "min_accuracy": 1.0}, "min_accuracy is 1.0"),
-        ({"n_features": 3, "max_tries": 0}, "max_tries is 0"),
+        ({"n_features": 3, "max_tries": 0}, "max_tries must be an integer from 1, got 0"),
     ],
 )
 def test_wrong_parameters_are_errors(arguments: dict, message: str) -> None:

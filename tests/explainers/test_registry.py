@@ -12,10 +12,10 @@ from types import SimpleNamespace
 import pytest
 from sklearn.base import clone
 
-from countarfactuals import Explainer, make_explainer
+from countarfactuals import Explainer, _optional, make_explainer
 from countarfactuals.cli import main
 from countarfactuals.exceptions import ParameterError
-from countarfactuals.explainers import EXPLAINERS, methods, registry
+from countarfactuals.explainers import EXPLAINERS, methods
 from countarfactuals.plotting.style import method_colour
 from countarfactuals.study.design import Design
 
@@ -103,8 +103,8 @@ def test_one_file_adds_a_method_to_everything(tmp_path, capsys):
 @pytest.mark.usefixtures("forgotten")
 def test_installed_plug_ins_are_found(tmp_path, monkeypatch, capsys):
     entries = [SimpleNamespace(load=lambda: load(tmp_path))]
-    monkeypatch.setattr(registry, "entry_points", lambda group: entries if group == "countarfactuals.methods" else [])
-    registry._load_plug_ins.cache_clear()
+    monkeypatch.setattr(_optional, "entry_points", lambda group: entries if group == "countarfactuals.methods" else [])
+    _optional.load_plug_ins.cache_clear()
     assert is_chosen("first", capsys)
     assert make_explainer("first", len, n=3).get_params()["n"] == 3
 

@@ -15,7 +15,6 @@ from countarfactuals.cli.explain import facts_of, why_nothing
 from countarfactuals.cli.formats import Output, formats
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch, Diagnosis
-from countarfactuals.counterfactuals.sentences import describe
 from countarfactuals.datasets import load_loan
 
 from ..counterfactuals.examples import result
@@ -65,7 +64,7 @@ def test_tables_and_sentences_of_what_was_found_are_the_librarys() -> None:
     made = result()
     batch = CounterfactualsBatch((made,), (0,))
     assert text_of(batch, "table", None, None, "risk", **WORDS) == f"{made!r}\n"
-    assert text_of(batch, "sentences", None, 2, "risk", **WORDS) == f"{describe(made, 2, outcome='risk', **WORDS)}\n"
+    assert text_of(batch, "sentences", None, 2, "risk", **WORDS) == f"{made.describe(2, outcome='risk', **WORDS)}\n"
 
 
 @pytest.mark.parametrize("form", ["table", "sentences", "json", "csv", "html"])

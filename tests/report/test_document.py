@@ -531,7 +531,7 @@ def test_errors(tmp_path: Path) -> None:
         report.to_html(result(), pictures="all")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="no column"):
         report.to_html(result(), units={"amonut": "€"})
-    with pytest.raises(ParameterError, match="`k` must be"):
+    with pytest.raises(ParameterError, match="k must be"):
         report.to_html(result(), k=0)
     with pytest.raises(StorageError, match="There is no folder"):
         report.write(result(), tmp_path / "no" / "report.html")

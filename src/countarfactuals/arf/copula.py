@@ -184,7 +184,9 @@ def invert(correlation, excess, log_scale):  # type: ignore[no-untyped-def]
     n_regions, q = correlation.shape[0], correlation.shape[1]
     factor, inverse = np.empty((q, q)), np.zeros((q, q))
     for r in range(n_regions):
-        factor[:] = correlation[r]
+        for a in range(q):
+            for b in range(q):
+                factor[a, b] = correlation[r, a, b]
         factorise(factor, q)
         log_det = 0.0
         for a in range(q):

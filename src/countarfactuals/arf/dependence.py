@@ -199,7 +199,9 @@ def _correlate(pool, strength, shared, correlation):  # type: ignore[no-untyped-
                 correlation[r, a, b] = strength * (weight * own[a, b] + (1.0 - weight) * common[a, b])
                 correlation[r, b, a] = correlation[r, a, b]
         while True:
-            factor[:] = correlation[r]
+            for a in range(q):
+                for b in range(q):
+                    factor[a, b] = correlation[r, a, b]
             if factorise(factor, q) >= _LEAST_VARIANCE:
                 break
             for a in range(q):

@@ -209,13 +209,16 @@ def expect_levels(forest, leaves, evidence, weights, j):  # type: ignore[no-unty
             result[i] = math.nan
             continue
         start, stop = evidence.start[i, j], evidence.stop[i, j]
-        asked[:] = start == stop
+        for level in range(n_levels):
+            asked[level] = start == stop
         for k in range(start, stop):
             asked[np.int64(evidence.low[k])] = True
         for k in range(weights.start[i], weights.start[i + 1]):
             leaf = weights.leaf[k]
             _add_levels(forest, leaves, leaf, j, c, asked, _weight(leaves, evidence, weights, i, k, j), result[i])
-        result[i] /= result[i].sum()
+        total = result[i].sum()
+        for level in range(n_levels):
+            result[i, level] /= total
     return result
 
 
@@ -236,4 +239,5 @@ def _add_levels(forest, leaves, leaf, j, c, asked, weight, result):  # type: ign
         k += seen
     total = share.sum()
     if total > 0.0:
-        result += weight * share / total
+        for level in range(len(result)):
+            result[level] += weight * share[level] / total

@@ -287,7 +287,8 @@ def _store_levels(bits, n_words, goes_left, n_levels):  # type: ignore[no-untype
     n_new = (n_levels >> 6) + 1
     if n_words + n_new > len(bits):
         grown = np.zeros(2 * (n_words + n_new), np.uint64)
-        grown[:n_words] = bits[:n_words]
+        for k in range(n_words):
+            grown[k] = bits[k]
         bits = grown
     for k in range(n_levels):
         if goes_left[k]:
@@ -333,8 +334,10 @@ def grow_tree(codes, n_levels, max_features, always, min_real, n_drawn, seed, vo
             child[node] = n_leaves
             _vote(out, out_start, out_end, n_r / (end - start), votes, n_votes)
             n_out = _count_real(out, out_start, out_end, n_real)
-            leaf_rows[n_listed : n_listed + n_r] = bag[start : start + n_r]
-            leaf_rows[n_listed + n_r : n_listed + n_r + n_out] = out[out_start : out_start + n_out]
+            for k in range(n_r):
+                leaf_rows[n_listed + k] = bag[start + k]
+            for k in range(n_out):
+                leaf_rows[n_listed + n_r + k] = out[out_start + k]
             n_listed += n_r + n_out
             n_leaves += 1
             leaf_start[n_leaves] = n_listed

@@ -276,13 +276,15 @@ def _cut_bounds(forest, number_of, n_numbers, tree):  # type: ignore[no-untyped-
     first = forest.root[tree]
     end = forest.root[tree + 1] if tree + 1 < len(forest.root) else len(forest.feature)
     bounds = np.empty((end - first, n_numbers, 2))
-    bounds[0, :, 0], bounds[0, :, 1] = -math.inf, math.inf
+    for k in range(n_numbers):
+        bounds[0, k, 0], bounds[0, k, 1] = -math.inf, math.inf
     for node in range(first, end):
         if forest.feature[node] < 0:
             continue
         left = forest.child[node] - first
-        bounds[left] = bounds[node - first]
-        bounds[left + 1] = bounds[node - first]
+        for k in range(n_numbers):
+            for side in range(2):
+                bounds[left, k, side] = bounds[left + 1, k, side] = bounds[node - first, k, side]
         k = number_of[forest.feature[node]]
         if k >= 0 and forest.threshold[node] < math.inf:  # a cut at infinity divides missing from present values
             bounds[left, k, 1] = forest.threshold[node]

@@ -278,7 +278,8 @@ def _by_condition(condition, leaf, log_weight, log_total):  # type: ignore[no-un
 @inner
 def _doubled(array):  # type: ignore[no-untyped-def]
     grown = np.empty(2 * len(array), array.dtype)
-    grown[: len(array)] = array
+    for k in range(len(array)):
+        grown[k] = array[k]
     return grown
 
 

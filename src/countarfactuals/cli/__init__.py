@@ -31,8 +31,12 @@ from importlib.metadata import version
 from typing import Any, NoReturn
 
 from countarfactuals.cli.arguments import (
+    DONE,
+    INTERRUPTED,
+    MENDABLE,
     OPTIONS,
     PROGRAM,
+    USAGE,
     add_compile,
     add_demo,
     add_evaluate,
@@ -45,8 +49,6 @@ from countarfactuals.cli.arguments import (
 from countarfactuals.exceptions import CountarfactualsError, MissingDependencyError
 
 __all__ = ["main"]
-
-DONE, MENDABLE, USAGE, NOTHING_FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 
 _COMMANDS = {
     "demo": "explain a rejected loan application, from data to report",

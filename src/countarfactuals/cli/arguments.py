@@ -24,6 +24,7 @@ from countarfactuals.constraints.option import REPEATED, assignment, names
 from countarfactuals.exceptions import ParameterError, listed
 from countarfactuals.language import tr
 
+DONE, MENDABLE, USAGE, NOTHING_FOUND, INTERRUPTED = 0, 1, 2, 3, 130  # exit codes
 PROGRAM = "countarfactuals"
 WANTED = "what is wanted"
 STANDARD = "-"

@@ -26,13 +26,12 @@ from tqdm.auto import tqdm
 
 from countarfactuals._optional import optional
 from countarfactuals.cli import folder
-from countarfactuals.cli.arguments import PARQUET, STANDARD, Dialect, dialect_of, note
+from countarfactuals.cli.arguments import DONE, NOTHING_FOUND, PARQUET, STANDARD, Dialect, dialect_of, note
 from countarfactuals.cli.data_files import check_names, shown
 from countarfactuals.cli.file_parts import (
     Part,
     PartRows,
     files_of,
-    fingerprint,
     head_names,
     key_type,
     parts_of,
@@ -43,16 +42,16 @@ from countarfactuals.cli.wishes import constraints_of, target_of, targets_of_row
 from countarfactuals.cli.wishes_file import Wishes
 from countarfactuals.exceptions import CountarfactualsError, DataError, ParameterError, listed
 from countarfactuals.explainers import Explainer
+from countarfactuals.files import checksum
 from countarfactuals.language import counted, speaking, tr
 from countarfactuals.parameters import check_int
 from countarfactuals.scale import Job, arrow_schema, part_files, saved
 
-DONE, NOTHING_FOUND = 0, 3
 Done = tuple[int, part_files.Counts | CountarfactualsError]
 
 
 @dataclass(frozen=True)
-class PartTask:
+class _PartTask:
     """What a worker does with a part.
 
     Parameters
@@ -139,7 +138,7 @@ def run_parts(options: argparse.Namespace, wishes: Wishes, settings: dict[str, A
     part_files.check_strangers(place, len(parts))
     wanted = options if options.want_column is not None else None
     known = tuple(opened.known_columns)
-    task = PartTask(job, place, question, dialect, known, options.key, wanted, options.language)
+    task = _PartTask(job, place, question, dialect, known, options.key, wanted, options.language)
     return _judged(_explain(task, parts, options), sum(part.n_rows for part in parts), options.out)
 
 
@@ -152,8 +151,8 @@ def _check_options(options: argparse.Namespace) -> None:
         raise ParameterError(f"--engine writes Parquet files, got --format {options.format}. Leave it out.")
     others = {"--rows": options.rows, "--by": options.by, "--letter": options.letter}
     others |= {"--unit": options.unit, "--label": options.label}
-    if said := [flag for flag, value in others.items() if value]:
-        raise ParameterError(f"{listed(said)} can not be said with --engine. Explain single rows without it.")
+    if flags := [flag for flag, value in others.items() if value]:
+        raise ParameterError(f"{listed(flags)} can not be said with --engine. Explain single rows without it.")
     if options.engine == "local" and options.address is not None:
         raise ParameterError("--address is that of a cluster, which --engine local has not. Leave it out.")
 
@@ -184,11 +183,11 @@ def _asked(job: Job, files: Sequence[str], dialect: Dialect, options: argparse.N
         "language": options.language,
         "rows per part": options.rows_per_part,
         "dialect": asdict(dialect),
-        "input": [{"file": file, "bytes": os.path.getsize(file), "sha256": fingerprint(file)} for file in files],
+        "input": [{"file": file, "bytes": os.path.getsize(file), "sha256": checksum(file)} for file in files],
     }
 
 
-def _explain(task: PartTask, parts: Sequence[Part], options: argparse.Namespace) -> part_files.Counts:
+def _explain(task: _PartTask, parts: Sequence[Part], options: argparse.Namespace) -> part_files.Counts:
     """How many rows have which status, of parts that are finished already too."""
     before = {part.number: part_files.finished_part(task.place, part.number, task.question) for part in parts}
     left = [part for part in parts if before[part.number] is None]
@@ -221,7 +220,7 @@ def _explain(task: PartTask, parts: Sequence[Part], options: argparse.Namespace)
 def _judged(counts: part_files.Counts, n_rows: int, out: str) -> int:
     """The exit code; how many rows have which status is told."""
     n_found, n_already, n_none, n_failed = (counts.get(name, 0) for name in ("found", "already", "none", "error"))
-    said = counted(
+    sentence = counted(
         n_rows,
         "{n:,} row: {found:,} with counterfactuals, {already:,} as wanted already, {none:,} without any.",
         "{n:,} rows: {found:,} with counterfactuals, {already:,} as wanted already, {none:,} without any.",
@@ -229,7 +228,7 @@ def _judged(counts: part_files.Counts, n_rows: int, out: str) -> int:
         already=n_already,
         none=n_none,
     )
-    note(said)
+    note(sentence)
     if n_failed:
         raise DataError(
             f"{n_failed} of {counted(n_rows, '{n} row', '{n} rows')} could not be explained; the others are in "

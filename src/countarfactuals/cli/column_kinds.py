@@ -79,6 +79,10 @@ _NOTES = {
 }
 
 
+def silent(text: str) -> None:
+    """For what needs not be told."""
+
+
 def infer(name: str, cells: Sequence[str | None], dialect: Dialect, say: Say, *, drop: bool = True) -> pd.Series:
     """The column in the type that its cells tell; `drop` says whether a message may advise to leave it out."""
     codes, values = pd.factorize(np.array(cells, dtype=object))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from countarfactuals._ahead import compile_all
 from countarfactuals._kernels import BESIDE, FOLDER, WRITING
+from countarfactuals.cli.arguments import DONE
 from countarfactuals.exceptions import StorageError
 from countarfactuals.language import tr
 
@@ -32,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     print(tr("{n} kernels are in {folder}, after {seconds:.0f} s.", n=total, folder=str(folder), seconds=seconds))
     if folder != BESIDE:
         print(tr("They are found where the environment says so: {setting}", setting=f"{FOLDER}={folder}"))
-    return 0
+    return DONE
 
 
 def _check_writable(folder: Path) -> None:
@@ -50,5 +51,5 @@ def _refusal(folder: Path, reason: str | None) -> str:
 
 def _report(name: str, done: int, total: int) -> None:
     if sys.stderr.isatty():
-        said = tr("compiled {k} of {n}: {kernel}", k=done, n=total, kernel=name.strip("_"))
-        print(f"{_ERASE}{said}", end="", file=sys.stderr, flush=True)
+        line = tr("compiled {k} of {n}: {kernel}", k=done, n=total, kernel=name.strip("_"))
+        print(f"{_ERASE}{line}", end="", file=sys.stderr, flush=True)

@@ -26,7 +26,7 @@ from countarfactuals._optional import optional
 from countarfactuals.cli.arguments import PARQUET, STANDARD, Dialect
 from countarfactuals.cli.column_kinds import Say, columns_named, convert, infer
 from countarfactuals.exceptions import DataError, ParameterError, StorageError, did_you_mean, listed
-from countarfactuals.files import whole_file
+from countarfactuals.files import whole_file, write_whole
 from countarfactuals.language import counted, tr
 from countarfactuals.schema import Column, Schema
 
@@ -301,10 +301,9 @@ def _divided_by(sign: str, dialect: Dialect) -> str:
 def write(content: str | bytes, out: str) -> None:
     """Write text or bytes to a file, or text to standard output."""
     if isinstance(content, bytes):
-        with whole_file(out) as unfinished:
-            unfinished.write_bytes(content)
-        return
-    write_text(content, out)
+        write_whole(out, content)
+    else:
+        write_text(content, out)
 
 
 def write_text(text: str, out: str) -> None:
@@ -319,8 +318,7 @@ def write_text(text: str, out: str) -> None:
                 "--out, or set PYTHONIOENCODING=utf-8."
             ) from error
         return
-    with whole_file(out) as unfinished:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
+    write_whole(out, text)
 
 
 def write_parquet(frame: pd.DataFrame, out: str) -> None:

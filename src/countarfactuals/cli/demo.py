@@ -19,11 +19,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from countarfactuals.cli import model_files, serve
-from countarfactuals.cli.arguments import CLASSIFICATION
+from countarfactuals.cli.arguments import CLASSIFICATION, DONE, USAGE
 from countarfactuals.cli.data_files import check_out, write_text
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals
-from countarfactuals.counterfactuals.sentences import describe
 from countarfactuals.datasets import Dataset, load_loan
 from countarfactuals.explainers import ARFExplainer
 from countarfactuals.language import tr
@@ -91,14 +90,14 @@ def run(options: argparse.Namespace) -> int:
     _heading(4, tr("A report"))
     _report(result, explainer, options.out)
     print(tr("\nDone in {seconds:.0f} s.", seconds=time.perf_counter() - started))
-    return 0
+    return DONE
 
 
 def _serve(options: argparse.Namespace) -> int:
     """The page on the loan data."""
     checked = serve.checked(options)
     if checked is None:
-        return serve.USAGE
+        return USAGE
     from countarfactuals.serve import Served
 
     loan = load_loan()
@@ -110,7 +109,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _in_words(result: Counterfactuals) -> str:
-    paragraphs = describe(result, 2, units=_UNITS, rows="applicants").split("\n\n")
+    paragraphs = result.describe(2, units=_UNITS, rows="applicants").split("\n\n")
     return "\n\n".join(textwrap.fill(text, _WIDTH) for text in paragraphs)
 
 
@@ -121,8 +120,10 @@ def _truth(loan: Dataset, result: Counterfactuals) -> None:
         return
     for number, log_density in enumerate(loan.process.log_density(result.to_frame())):
         told, truth = share_text(float(result.typicality[number])), share_text(float((real < log_density).mean()))
-        said = "counterfactual {number}: we say that {told} of real applicants are less typical, the true process says "
-        print(tr(said + "{truth}", number=number, told=told, truth=truth))
+        claim = (
+            "counterfactual {number}: we say that {told} of real applicants are less typical, the true process says "
+        )
+        print(tr(claim + "{truth}", number=number, told=told, truth=truth))
 
 
 def _report(result: Counterfactuals, explainer: Any, out: str) -> None:

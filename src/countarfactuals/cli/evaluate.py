@@ -18,7 +18,17 @@ import numpy as np
 import pandas as pd
 
 from countarfactuals.cli import folder
-from countarfactuals.cli.arguments import EVALUATE_FORMATS, PARQUET, STANDARD, Dialect, dialect_of, format_of, note
+from countarfactuals.cli.arguments import (
+    DONE,
+    EVALUATE_FORMATS,
+    PARQUET,
+    STANDARD,
+    Dialect,
+    dialect_of,
+    format_of,
+    note,
+)
+from countarfactuals.cli.column_kinds import silent
 from countarfactuals.cli.data_files import check_out, check_rows, read_like, shown, write_parquet, write_text
 from countarfactuals.cli.spreadsheets import csv_text
 from countarfactuals.cli.wishes import constraints_of, target_of, targets_of_rows, wanted_cells
@@ -49,7 +59,8 @@ def run(options: argparse.Namespace) -> int:
     constraints = constraints_of(options, schema, wishes)
     X, targets = _rows_and_targets(options, dialect, explainer, known)
     label = free_name(_ROW, schema.names)  # as `explain` names it
-    theirs, others = read_like(options.counterfactuals, dialect, _silent, schema, known=known, extra=[label])
+    # columns that are no features, such as measures, need no word
+    theirs, others = read_like(options.counterfactuals, dialect, silent, schema, known=known, extra=[label])
     parts, together = [], {}
     for row, at in _by_row(theirs, others.get(label), X, options).items():
         given = (theirs.iloc[at], X.loc[[row]], explainer, targets[row], constraints)
@@ -63,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         write_parquet(measured, options.out)
     else:
         write_text(_text(measured, together, form, options.exact_cells), options.out)
-    return 0
+    return DONE
 
 
 def _rows_and_targets(
@@ -78,10 +89,6 @@ def _rows_and_targets(
     if column is None:
         return X, [target] * len(X)
     return X, targets_of_rows(options, predictor, wanted_cells(options, others))
-
-
-def _silent(_: str) -> None:
-    """Columns of counterfactuals that are no features, such as measures, need no word."""
 
 
 def _by_row(

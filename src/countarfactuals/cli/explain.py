@@ -19,8 +19,20 @@ from typing import Any
 import pandas as pd
 
 from countarfactuals.cli import folder
-from countarfactuals.cli.arguments import OPTIONS, PROGRAM, STANDARD, Dialect, check_jobs, dialect_of, format_of, note
-from countarfactuals.cli.column_kinds import infer
+from countarfactuals.cli.arguments import (
+    DONE,
+    INTERRUPTED,
+    NOTHING_FOUND,
+    OPTIONS,
+    PROGRAM,
+    STANDARD,
+    Dialect,
+    check_jobs,
+    dialect_of,
+    format_of,
+    note,
+)
+from countarfactuals.cli.column_kinds import infer, silent
 from countarfactuals.cli.data_files import check_out, read_like, write
 from countarfactuals.cli.formats import ROWS, Output, formats
 from countarfactuals.cli.letters import check_letter, protect, write_letters
@@ -38,7 +50,6 @@ from countarfactuals.language.spelling import count_text, date_text
 from countarfactuals.language.vocabulary import TEXT, Unit, words_of
 from countarfactuals.parameters import check_float, check_int
 
-DONE, NOTHING_FOUND, INTERRUPTED = 0, 3, 130
 _FACTS = {
     "model_from": "Model file",
     "model_file": "Model in the folder",
@@ -87,8 +98,8 @@ def _run(options: argparse.Namespace) -> int:
     _check_by(options, form.name, len(X), [name for name in extra if name not in others])
     check_letter(options, len(X))
     batch = _explained(explainer, X, target, constraints, options.jobs)
-    for said in labels:
-        batch = batch.labelled(said)
+    for names in labels:
+        batch = batch.labelled(names)
     if len(batch):
         groups = {name: _series(name, cells, X.index, dialect) for name, cells in others.items()}
         facts, by = facts_of(opened.meta, date.today()), _recourses(batch, options.by, groups)
@@ -134,17 +145,13 @@ def _check_by(options: argparse.Namespace, form: str, n_rows: int, absent: Seque
 def _series(name: str, cells: Sequence[Any], rows: pd.Index, dialect: Dialect) -> pd.Series:
     """The cells of a column that the model does not know; of a CSV file they are text, which may mean numbers."""
     is_text = all(cell is None or isinstance(cell, str) for cell in cells)
-    series = infer(name, cells, dialect, _silent) if is_text else pd.Series(cells)
+    series = infer(name, cells, dialect, silent) if is_text else pd.Series(cells)
     return pd.Series(series.array, index=rows, name=name)
-
-
-def _silent(text: str) -> None:
-    """For what needs not be told."""
 
 
 def _recourses(batch: CounterfactualsBatch, by: Sequence[str], groups: Mapping[str, pd.Series]) -> tuple[Recourse, ...]:
     """What recourse costs by each of the columns."""
-    names = {str(name): name for name in batch[0].schema.names}
+    names = batch[0].schema.names_by_text
     return tuple(batch.recourse(groups[name] if name in groups else names[name]) for name in by)
 
 
@@ -162,9 +169,9 @@ def _chosen(loaded: Explainer, options: argparse.Namespace, wishes: Wishes) -> E
 
 def _settings(options: argparse.Namespace, wishes: Wishes) -> dict[str, Any]:
     """The explainer's parameters that are said."""
-    said = (options.allow_real_rows, wishes.allow_real_rows, True)
+    ways = (options.allow_real_rows, wishes.allow_real_rows, True)
     return {
-        "allow_real_rows": next(allowed for allowed in said if allowed is not None),
+        "allow_real_rows": next(allowed for allowed in ways if allowed is not None),
         "min_typicality": options.min_typicality,
         "max_evaluations": options.max_evaluations,
         "random_state": options.seed,
@@ -175,9 +182,9 @@ def _labels(explainer: Explainer, options: argparse.Namespace, wishes: Wishes) -
     """What columns and levels are called: by the file, then by the options."""
     schema = explainer.schema_
     wishes.located("labels", lambda: schema.labelled(wishes.labels))
-    said = labels_of(options.label, schema.names)
-    schema.labelled(said)  # an error is told before anything is explained
-    return [wishes.labels, said]
+    by_options = labels_of(options.label, schema.names)
+    schema.labelled(by_options)  # an error is told before anything is explained
+    return [wishes.labels, by_options]
 
 
 def _words(opened: folder.Opened, options: argparse.Namespace, wishes: Wishes) -> dict[str, Any]:
@@ -266,8 +273,8 @@ def judged(batch: CounterfactualsBatch, out: str, words: Mapping[str, Any], *, i
     place = tr("on standard output") if out == STANDARD else tr("in {file!r}", file=out)
     already, none, failed = (by_status[status] for status in ("already", "none", "error"))
     if already and len(batch) > 1:
-        said = "row {rows} has the wanted outcome already.", "rows {rows} have the wanted outcome already."
-        note(counted(len(already), *said, rows=listed(already)))
+        sentences = "row {rows} has the wanted outcome already.", "rows {rows} have the wanted outcome already."
+        note(counted(len(already), *sentences, rows=listed(already)))
     if none and len(batch) == 1 and is_told:
         note(tr("no counterfactual for row {row!r}; the reason stands {place}.", row=batch.index[0], place=place))
     elif none:
@@ -281,7 +288,7 @@ def _without(none: Mapping[Hashable, Counterfactuals], batch: CounterfactualsBat
     first = next(iter(none))
     if len(batch) == 1:
         return tr("no counterfactual for row {row!r}. {why}", row=first, why=why)
-    said = tr(
+    sentence = tr(
         "no counterfactual for {n} of {n_rows} rows: {rows}. Row {row}: {why}",
         n=len(none),
         n_rows=len(batch),
@@ -289,7 +296,7 @@ def _without(none: Mapping[Hashable, Counterfactuals], batch: CounterfactualsBat
         row=first,
         why=why,
     )
-    return f"{said}{_others(batch, len(none), place)}"
+    return f"{sentence}{_others(batch, len(none), place)}"
 
 
 def _failed(batch: CounterfactualsBatch, place: str) -> str:
@@ -305,7 +312,7 @@ def _others(batch: CounterfactualsBatch, n_without: int, place: str) -> str:
     if not n_found:
         return ""
     if n_found < len(batch) - n_without:  # a row that needs or has no counterfactual may leave no line in the file
-        said = " Counterfactuals of {n} row are {place}.", " Counterfactuals of {n} rows are {place}."
+        sentences = " Counterfactuals of {n} row are {place}.", " Counterfactuals of {n} rows are {place}."
     else:
-        said = " The other row is {place}.", " The other {n} rows are {place}."
-    return counted(n_found, *said, place=place)
+        sentences = " The other row is {place}.", " The other {n} rows are {place}."
+    return counted(n_found, *sentences, place=place)

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from glob import glob, has_magic
 from itertools import islice
@@ -81,29 +80,23 @@ def files_of(pattern: str) -> list[str]:
     return found
 
 
-def fingerprint(path: str) -> str:
-    """The checksum of a file."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def parts_of(files: Sequence[str], dialect: Dialect, size: int) -> list[Part]:
     """The parts of files, each of so many rows at most."""
     parts: list[Part] = []
     for file in files:
-        made = _parquet_parts(file, size) if is_parquet(file) else _csv_parts(file, dialect, size)
+        made = _parquet_parts(file, size) if _is_parquet(file) else _csv_parts(file, dialect, size)
         parts += [part._replace(number=number) for number, part in enumerate(made, start=len(parts))]
     return parts
 
 
-def is_parquet(file: str) -> bool:
+def _is_parquet(file: str) -> bool:
     """Whether a file's name says that it is Parquet; else it is CSV."""
     return Path(file).suffix.lower() in PARQUET_SUFFIXES
 
 
 def head_names(file: str, dialect: Dialect) -> list[str]:
     """The names of a file's columns."""
-    if is_parquet(file):
+    if _is_parquet(file):
         with _opened(file) as opened:
             return list(map(str, opened.schema_arrow.names))
     (part,) = islice(_csv_parts(file, dialect, 1), 1)
@@ -112,7 +105,7 @@ def head_names(file: str, dialect: Dialect) -> list[str]:
 
 def key_type(file: str, key: str) -> Any:
     """The pyarrow type of a column of keys; of a CSV file they are text."""
-    if is_parquet(file):
+    if _is_parquet(file):
         with _opened(file) as opened:
             return opened.schema_arrow.field(key).type
     return optional("pyarrow", "Parquet files need", "cli").string()
@@ -186,7 +179,7 @@ def _record_ends(file: str) -> Iterator[np.ndarray]:
 
 def read_part(part: Part, dialect: Dialect, schema: Schema, known: Collection[str], extra: Sequence[str]) -> PartRows:
     """The rows of a part; for the parameters see `data_files.read_like`."""
-    is_text = not is_parquet(part.file)
+    is_text = not _is_parquet(part.file)
     table = _read_csv(part, dialect) if is_text else _read_parquet(part)
     rows = range(part.first, part.first + len(table))
     if len(table) != part.n_rows:

@@ -22,6 +22,7 @@ from countarfactuals.cli import folder, model_files
 from countarfactuals.cli.arguments import (
     AUTO,
     CLASSIFICATION,
+    DONE,
     OBSERVED,
     REGRESSION,
     Dialect,
@@ -76,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     words = {"units": units, "rows": options.rows_are or ROWS}
     folder.write(place, explainer, made.model, made.file, {**_facts(made, dialect, options), **words})
     _report(explainer, made, options)
-    return 0
+    return DONE
 
 
 def _facts(made: _Model, dialect: Dialect, options: argparse.Namespace) -> dict[str, Any]:
@@ -114,8 +115,8 @@ def _with_outcome(X: pd.DataFrame, y: pd.Series | None, options: argparse.Namesp
     """The rows whose outcome is known."""
     assert y is not None
     if n_missing := int(y.isna().sum()):
-        said = "{n} row without {name!r} is left out.", "{n} rows without {name!r} are left out."
-        note(counted(n_missing, *said, name=options.outcome))
+        sentences = "{n} row without {name!r} is left out.", "{n} rows without {name!r} are left out."
+        note(counted(n_missing, *sentences, name=options.outcome))
     return X[y.notna()], y[y.notna()]
 
 
@@ -123,9 +124,9 @@ def _trained(X: pd.DataFrame, y: pd.Series | None, options: argparse.Namespace) 
     assert y is not None
     name = options.outcome
     if n_missing := int(y.isna().sum()):
-        said = "{n} row without {name!r} is left out when the model is trained."
+        single = "{n} row without {name!r} is left out when the model is trained."
         several = "{n} rows without {name!r} are left out when the model is trained."
-        note(counted(n_missing, said, several, name=name))
+        note(counted(n_missing, single, several, name=name))
     task = options.task or model_files.task_of(y, name, note)
     trained = model_files.train(X, y, name, task, options.model_trees, options.seed)
     if not trained.is_useful:
@@ -243,6 +244,6 @@ def _agreement(explainer: Explainer, made: _Model, y: pd.Series | None) -> str:
     agrees = [str(label) == str(outcome) for label, outcome in zip(labels.tolist(), y[is_known].tolist(), strict=True)]
     share = sum(agrees) / max(len(agrees), 1)
     if not any(agrees):
-        said = "the model predicts no value of the outcome; its classes: {classes}. Name them by --classes, in order."
-        note(tr(said, classes=listed(background.predictor.classes)))
+        hint = "the model predicts no value of the outcome; its classes: {classes}. Name them by --classes, in order."
+        note(tr(hint, classes=listed(background.predictor.classes)))
     return tr("{name}, right in {share:.0%} of these rows", name=name, share=share)

@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -26,16 +25,16 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from countarfactuals._optional import versions_of
 from countarfactuals.cli import model_files
 from countarfactuals.cli.arguments import AUTO, MISSING, OBSERVED, Dialect
 from countarfactuals.cli.formats import ROWS
 from countarfactuals.exceptions import CountarfactualsError, StorageError
 from countarfactuals.explainers import Explainer
-from countarfactuals.files import flush, is_unfinished, unfinished_beside
+from countarfactuals.files import checksum, flush, is_unfinished, unfinished_beside
 from countarfactuals.language.vocabulary import Unit
 
 _FORMAT, _VERSION = "countarfactuals.folder", 1
@@ -190,7 +189,7 @@ def _meta(explainer: Explainer, model: Path, facts: Mapping[str, Any]) -> dict[s
         "format": _FORMAT,
         "version": _VERSION,
         "model_file": model.name,
-        "model_sha256": _checksum(model),
+        "model_sha256": checksum(model),
         "method": explainer.method,
         "seed": explainer.seed_,
         "task": predictor.task,
@@ -199,18 +198,8 @@ def _meta(explainer: Explainer, model: Path, facts: Mapping[str, Any]) -> dict[s
         "n_rows": len(explainer.background_.matrix),
         "date": datetime.now(UTC).date().isoformat(),
         **facts,
-        "versions": {"python": platform.python_version(), **_versions()},
+        "versions": {"python": platform.python_version(), **versions_of(_PACKAGES)},
     }
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def read(path: str, *, trusted: bool) -> Opened:
@@ -220,7 +209,7 @@ def read(path: str, *, trusted: bool) -> Opened:
     model_file = place / str(meta.get("model_file"))
     if model_file.parent != place or not model_file.is_file():
         raise StorageError(f"The folder {path!r} lacks its model {model_file.name!r}. Fit the explainer again.")
-    if _checksum(model_file) != meta.get("model_sha256"):
+    if checksum(model_file) != meta.get("model_sha256"):
         raise StorageError(
             f"The model {str(model_file)!r} was changed since the explainer was fitted. Fit the explainer again."
         )
@@ -230,7 +219,7 @@ def read(path: str, *, trusted: bool) -> Opened:
         return Opened(Explainer.load(place / _EXPLAINER, loaded), meta)
     except CountarfactualsError as error:
         written = meta.get("versions", {})
-        differing = {name: now for name, now in _versions().items() if written.get(name, now) != now}
+        differing = {name: now for name, now in versions_of(_PACKAGES).items() if written.get(name, now) != now}
         if not differing:
             raise
         changes = ", ".join(f"{name} {written[name]} (now {now})" for name, now in differing.items())
@@ -291,8 +280,3 @@ def _is_ours(place: Path) -> bool:
         return bool(read_meta(place))
     except StorageError:
         return False
-
-
-def _checksum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,11 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib.metadata import entry_points
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from countarfactuals._optional import load_plug_ins
 from countarfactuals.language import tr
 
 if TYPE_CHECKING:
@@ -92,14 +91,12 @@ class Format:
     write : from what is written to text, or to bytes.
     suffixes : further ones.
     is_readable : whether a reader of the terminal sees why nothing was found.
-    is_binary : whether it needs a file.
     """
 
     name: str
     write: Callable[[Output], str | bytes]
     suffixes: tuple[str, ...] = ()
     is_readable: bool = False
-    is_binary: bool = False
 
 
 _FORMATS: dict[str, Format] = {}
@@ -113,14 +110,8 @@ def register(form: Format) -> Format:
 
 def formats() -> Mapping[str, Format]:
     """All formats by name, those of installed plug-ins too; the first is the default."""
-    _load_plug_ins()
+    load_plug_ins(PLUG_INS)
     return _FORMATS
-
-
-@cache
-def _load_plug_ins() -> None:
-    for entry in entry_points(group=PLUG_INS):
-        entry.load()
 
 
 def _table(output: Output) -> str:
@@ -167,4 +158,4 @@ register(Format("sentences", _sentences, ("md",), is_readable=True))
 register(Format("json", lambda output: output.only.to_json() + "\n"))
 register(Format("csv", _csv))
 register(Format("html", _html, ("htm",)))
-register(Format("parquet", _parquet, ("pq",), is_binary=True))
+register(Format("parquet", _parquet, ("pq",)))

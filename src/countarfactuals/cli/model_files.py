@@ -45,7 +45,7 @@ from countarfactuals.language import tr
 from countarfactuals.schema import Kind, Schema
 
 # all that our pipeline holds beyond what skops trusts
-OWN_TYPES = ("sklearn.tree._tree.Tree", "countarfactuals.cli.model_files.days_since_1970")
+_OWN_TYPES = ("sklearn.tree._tree.Tree", "countarfactuals.cli.model_files.days_since_1970")
 _RUN_CODE = (".joblib", ".pkl", ".pickle")
 _SKOPS = ".skops"
 _BOOSTERS = {  # their package, and the extra that installs it
@@ -268,7 +268,7 @@ def _reason(error: Exception) -> str:
 def _read_skops(path: Path, *, trusted: bool, is_ours: bool) -> Any:
     skops = _skops(f"Reading {path.name!r}")
     try:
-        unknown = [name for name in skops.get_untrusted_types(file=path) if name not in OWN_TYPES]
+        unknown = [name for name in skops.get_untrusted_types(file=path) if name not in _OWN_TYPES]
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
         raise _unreadable(path, error) from error
     if unknown and (is_ours or not trusted):
@@ -280,7 +280,7 @@ def _read_skops(path: Path, *, trusted: bool, is_ours: bool) -> Any:
         raise ModelError(
             f"The model {str(path)!r} holds types that are not known to be safe: {listed(unknown)}. {advice}"
         )
-    return _read(path, lambda file: skops.load(file, trusted=[*OWN_TYPES, *unknown]))
+    return _read(path, lambda file: skops.load(file, trusted=[*_OWN_TYPES, *unknown]))
 
 
 def _booster(path: str) -> Any:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from countarfactuals._optional import optional
 from countarfactuals.cli import folder
-from countarfactuals.cli.arguments import PROGRAM, note
+from countarfactuals.cli.arguments import DONE, PROGRAM, USAGE, note
 from countarfactuals.cli.data_files import read_like
 from countarfactuals.exceptions import ParameterError
 from countarfactuals.language import tr
@@ -26,8 +26,7 @@ from countarfactuals.language import tr
 if TYPE_CHECKING:
     from countarfactuals.serve import Access, Served
 
-TOKEN_VARIABLE = "COUNTARFACTUALS_TOKEN"
-DONE, USAGE = 0, 2
+_TOKEN_VARIABLE = "COUNTARFACTUALS_TOKEN"
 _HOW_TO_OPEN = """\
 {program}: error: --host {host} can be reached by others, and there is no token. Anyone who reaches it could ask \
 for explanations and see rows of the data.
@@ -54,7 +53,7 @@ def checked(options: argparse.Namespace) -> Access | None:
     from countarfactuals.serve import Access
 
     token, is_open = _token(options.token_file), not _is_loopback(options.host)
-    told = {"program": PROGRAM, "host": options.host, "variable": TOKEN_VARIABLE, "port": options.port}
+    told = {"program": PROGRAM, "host": options.host, "variable": _TOKEN_VARIABLE, "port": options.port}
     if is_open:
         print((_HOW_TO_OPEN if token is None else _TLS).format(**told), file=sys.stderr)
     if is_open and token is None:
@@ -103,7 +102,7 @@ def _served(path: str, options: argparse.Namespace) -> Served:
 def _token(path: str | None) -> str | None:
     """The token, from its file or from the environment; it is never shown."""
     if path is None:
-        return os.environ.get(TOKEN_VARIABLE, "").strip() or None
+        return os.environ.get(_TOKEN_VARIABLE, "").strip() or None
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeError) as error:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from countarfactuals.cli.arguments import DONE, INTERRUPTED
 from countarfactuals.datasets.paper import PAPER_SETS
 from countarfactuals.language import tr
 from countarfactuals.study.design import METHODS, PRESETS, Design
@@ -86,10 +87,10 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         stopped = tr("Stopped. What is finished is kept: run the same command with --resume to go on.")
         print(f"\n{stopped}", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     print(told_required(tables.findings))
     print(tr("Report: {path}", path=out / "report.html"))
-    return 0
+    return DONE
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from countarfactuals.cli import folder
-from countarfactuals.cli.arguments import STANDARD
+from countarfactuals.cli.arguments import DONE, STANDARD
 from countarfactuals.cli.data_files import check_out, write_text
 from countarfactuals.constraints import Suggestion, suggest_constraints
 from countarfactuals.exceptions import ParameterError
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     check_out(options.out)
     opened = folder.read(options.explainer, trusted=options.trust_model)
     write_text(template(opened.explainer, opened.units), options.out)
-    return 0
+    return DONE
 
 
 def template(explainer: Explainer, units: Mapping[str, Any]) -> str:

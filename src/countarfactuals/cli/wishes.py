@@ -26,7 +26,7 @@ from countarfactuals.prediction.predictor import Predictor
 from countarfactuals.schema import Schema
 
 Orders = dict[Hashable, list[Any]]
-NO_WISHES = Wishes()
+_NO_WISHES = Wishes()
 
 
 def target_of(options: argparse.Namespace, predictor: Predictor) -> Target | None:
@@ -60,8 +60,8 @@ def wanted_cells(options: argparse.Namespace, others: Mapping[str, list[Any]]) -
 def targets_of_rows(options: argparse.Namespace, predictor: Predictor, cells: Sequence[Any]) -> list[Target | None]:
     """What a column of the data says for each row: a class, classes or a range; None for an empty cell."""
     clashing = {"--want": options.want, "--want-not": options.want_not, "--want-change": options.want_change}
-    if said := [flag for flag, value in clashing.items() if value is not None]:
-        raise TargetError(f"--want-column says what is wanted of each row, so {listed(said)} can not be said, too.")
+    if flags := [flag for flag, value in clashing.items() if value is not None]:
+        raise TargetError(f"--want-column says what is wanted of each row, so {listed(flags)} can not be said, too.")
     ranges = _ranges(options)
     texts = [None if pd.isna(cell) or not str(cell).strip() else str(cell).strip() for cell in cells]
     if predictor.task == REGRESSION:
@@ -143,13 +143,13 @@ def _is_number(text: str, value: float) -> bool:
         return False
 
 
-def constraints_of(options: argparse.Namespace, schema: Schema, wishes: Wishes = NO_WISHES) -> Constraints:
+def constraints_of(options: argparse.Namespace, schema: Schema, wishes: Wishes = _NO_WISHES) -> Constraints:
     """The constraints that options and a file say, each as its kind reads it."""
     kinds = {name: kind.option for name, kind in KINDS.items() if kind.option}
-    said = {name: option.read(getattr(options, option.field), schema) for name, option in kinds.items()}
+    by_options = {name: option.read(getattr(options, option.field), schema) for name, option in kinds.items()}
     filed = wishes.constraints_for(schema)
-    both = {name: joined(filed[name], said.get(name)) for name in filed}
-    return Constraints(**{**said, **both})
+    both = {name: joined(filed[name], by_options.get(name)) for name in filed}
+    return Constraints(**{**by_options, **both})
 
 
 def labels_of(given: Sequence[str], columns: Sequence[Hashable]) -> dict[Hashable, Any]:

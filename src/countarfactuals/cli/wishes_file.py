@@ -117,8 +117,8 @@ def read_wishes(path: str | None) -> Wishes:
     return Wishes(path, **said, rows=tuple(rows) if isinstance(rows, list) else rows)
 
 
-def _check_keys(path: str, before: str, said: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for key in said:
+def _check_keys(path: str, before: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
         if key not in known:
             raise ParameterError(
                 f"{path}: there is no key {before}{key}; known: {listed(known, len(known))}.{did_you_mean(key, known)}"

@@ -71,6 +71,11 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
 
 
+def as_written(value: float) -> int | float:
+    """A number as people write it: a whole one has no point."""
+    return int(value) if value.is_integer() else value
+
+
 def tagged(value: Any) -> Any:
     """A name, a level or a collection of them as plain JSON types; what is of another type becomes its text."""
     value = plain(value)

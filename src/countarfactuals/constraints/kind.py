@@ -201,12 +201,13 @@ class ByColumn(ConstraintKind[dict[Hashable, Value]], Generic[Value]):
         """By column, whose entries may have the form of an option."""
         if not isinstance(value, Mapping):
             return value
-        columns = {str(column.name): column for column in schema.columns}
-        if unknown := [name for name in value if name not in columns]:
+        names = schema.names_by_text
+        if unknown := [name for name in value if name not in names]:
             sentence = "There is no column {column!r}; known columns: {allowed}.{hint}"
-            hint = did_you_mean(unknown[0], columns)
-            raise self.refused(sentence, column=unknown[0], allowed=listed(columns), hint=hint)
-        return {columns[name].name: self.entry_from_file(columns[name], entry) for name, entry in value.items()}
+            hint = did_you_mean(unknown[0], names)
+            raise self.refused(sentence, column=unknown[0], allowed=listed(names), hint=hint)
+        places = {names[name]: (schema.index(names[name]), entry) for name, entry in value.items()}
+        return {name: self.entry_from_file(schema.columns[j], entry) for name, (j, entry) in places.items()}
 
     def entry_from_file(self, column: Column, entry: Any) -> Any:
         """As `from_file`, of one column."""

@@ -56,7 +56,7 @@ def by_column(
     """An option that says one thing of one column, `column=value`; it may be repeated."""
 
     def read(texts: Sequence[str], schema: Schema) -> dict[Any, Any]:
-        by_name = assigned_by_name(texts, [str(name) for name in schema.names], flag, ConstraintError)
+        by_name = assigned_by_name(texts, list(schema.names_by_text), flag, ConstraintError)
         columns = {name: schema.columns[schema.index(name)] for name in by_name}
         return {column.name: read_entry(column, by_name[name]) for name, column in columns.items()}
 
@@ -86,7 +86,7 @@ def names(text: str) -> tuple[str, ...]:
 
 def columns_named(texts: Sequence[tuple[str, ...]], schema: Schema, flag: str) -> list[Any]:
     """The columns that are named; an unknown one is refused."""
-    by_text = {str(name): name for name in schema.names}
+    by_text = schema.names_by_text
     found = [name for parts in texts for name in _whole(parts, by_text)]
     for name in found:
         if name not in by_text:

@@ -40,7 +40,7 @@ _LEARNT = {"education", "degree", "qualification", "schooling", "diploma", "edu"
 _GROWING = {"tenure", "seniority", "experience", "employed", "employment"}
 _NO_TIME = {"status", "type", "kind", "class", "sector", "income", "rate"}  # beside which such words mean no time
 
-REASONS = {
+_REASONS = {
     "inborn": "it is given, and may be protected by law",
     "place": "few people can choose it, and it may be protected by law",
     "age": "no one gets younger",
@@ -57,7 +57,7 @@ class Suggestion(NamedTuple):
     ----------
     column : its name.
     kind, value : keyword of `Constraints`, and what it would say of the column: None for `fixed`.
-    code : why, a key of `REASONS`.
+    code : why, a key of `_REASONS`.
     """
 
     column: Hashable
@@ -68,7 +68,7 @@ class Suggestion(NamedTuple):
     @property
     def reason(self) -> str:
         """Why, in words."""
-        return tr(REASONS[self.code])
+        return tr(_REASONS[self.code])
 
     def __str__(self) -> str:
         way = tr("does not change" if self.kind == "fixed" else "can only increase")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, overload
@@ -12,16 +11,16 @@ import numpy as np
 import pandas as pd
 
 from countarfactuals.counterfactuals import frames, overview, storage
+from countarfactuals.counterfactuals.from_above import FromAbove
 from countarfactuals.counterfactuals.importance import importance
-from countarfactuals.counterfactuals.recourse import Recourse, recourse
-from countarfactuals.counterfactuals.reportable import Reportable
+from countarfactuals.counterfactuals.recourse import Recourse, checked_draws, recourse
 from countarfactuals.counterfactuals.result import Counterfactuals
 from countarfactuals.exceptions import DataError
 from countarfactuals.schema import Labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
+class CounterfactualsBatch(storage.Stored, Sequence[Counterfactuals]):
     """One result per row.
 
     Parameters
@@ -30,6 +29,8 @@ class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
     index : their labels.
     unfinished : labels of the rows that were not reached, for lack of time or after an interrupt.
     """
+
+    to_html = FromAbove("countarfactuals.report", "to_html")
 
     results: tuple[Counterfactuals, ...]
     # `field()`: without it the method `Sequence.index`, which gives way to the labels, would be taken for a default
@@ -61,11 +62,6 @@ class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
         if isinstance(at, slice):
             return CounterfactualsBatch(self.results[at], self.index[at], self.unfinished)
         return self.results[at]
-
-    def __eq__(self, other: object) -> bool:
-        return self.to_dict() == other.to_dict() if isinstance(other, CounterfactualsBatch) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def errors(self) -> dict[Hashable, str]:
@@ -186,15 +182,7 @@ class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
         confidence : of the intervals.
         n_draws, random_state : of the bootstrap, by which means and medians get their intervals.
         """
-        return recourse(
-            self,
-            by,
-            bins=bins,
-            prefer=prefer,
-            confidence=confidence,
-            n_draws=n_draws,
-            random_state=random_state,
-        )
+        return recourse(self, by, bins, prefer, checked_draws(n_draws, random_state, confidence))
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON types, with the name and version of the format."""
@@ -204,15 +192,6 @@ class CounterfactualsBatch(Reportable, Sequence[Counterfactuals]):
     def from_dict(cls, stored: Mapping[str, Any]) -> CounterfactualsBatch:
         """The inverse of `to_dict`."""
         return storage.batch_from_dict(stored)
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """As JSON text, also written to a file if a path is given."""
-        return storage.write_json(self.to_dict(), path)
-
-    @classmethod
-    def from_json(cls, source: str | os.PathLike[str]) -> CounterfactualsBatch:
-        """The inverse of `to_json`: from its text, or from the path of its file."""
-        return cls.from_dict(storage.read_json(source))
 
     def __repr__(self) -> str:
         return overview.batch_text(self)

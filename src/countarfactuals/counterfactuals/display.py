@@ -1,6 +1,6 @@
 """Results on the screen: x on top, then one line per counterfactual with only what changes, as ↑ ↓ ↔ and the new value.
 
-1. `_table` computes the texts once: features that some shown counterfactual changes, predictions, typicality.
+1. `_table` takes of `table` the features that some shown counterfactual changes, predictions and typicality.
 2. `result_text` lays them out in `WIDTH` columns. What is too wide continues in a block below; beyond `BLOCKS` blocks
    the features that change least often are only named.
 3. `result_html` writes the same as one HTML table, without colours of its own, so that it suits light and dark pages.
@@ -19,28 +19,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from countarfactuals.counterfactuals.outcomes import (
-    is_regression,
-    outcome_head,
     score_name,
-    shown_scores,
     target_text,
     wanted_score,
 )
 from countarfactuals.counterfactuals.sentences import why_no_rows
+from countarfactuals.counterfactuals.table import Line, feature_line, outcome_lines
 from countarfactuals.language import counted, tr
 from countarfactuals.language.spelling import (
     DOWN,
     OTHER,
     UP,
-    arrow,
-    cell_texts,
     count_text,
     name_text,
     names_text,
     one_line,
-    score_text,
     scores_text,
-    share_text,
     width,
 )
 from countarfactuals.language.vocabulary import Words
@@ -52,29 +46,14 @@ WIDTH, BLOCKS = 120, 3
 ROWS, _CONSTRAINTS = 10, 5
 _CELL, _HTML_CELL = 22, 60
 _GAP = "  "
+_OUTCOME = ("prediction", "score", "highest score", "typicality", "real")  # lines that the screen has
 _SPOKEN = {UP: "increased to", DOWN: "decreased to", OTHER: "changed to"}
 
 
 @dataclass(frozen=True)
-class _Column:
-    """One column of the table: its head, the text of x, and per counterfactual an arrow and a text, or nothing."""
-
-    head: str
-    x: str
-    cells: tuple[tuple[str, str], ...]
-
-    def texts(self, most: int) -> list[str]:
-        """Head, x and cells as they stand in a terminal, arrows and the gap above them included."""
-        has_arrows = any(sign for sign, _ in self.cells)
-        indent = "  " if has_arrows else ""
-        cells = [f"{sign} {one_line(text, most)}" if sign else one_line(text, most) for sign, text in self.cells]
-        return [indent + one_line(self.head, most), indent + one_line(self.x, most), *cells]
-
-
-@dataclass(frozen=True)
 class _Table:
-    features: tuple[_Column, ...]
-    outcome: tuple[_Column, ...]
+    features: tuple[Line, ...]
+    outcome: tuple[Line, ...]
     later: tuple[str, ...]
     unchanged: tuple[str, ...]
     n_more: int
@@ -82,53 +61,40 @@ class _Table:
 
 
 def _table(result: Counterfactuals) -> _Table:
-    shown = min(len(result), ROWS)
+    shown = range(min(len(result), ROWS))
     changed = result.changed
-    now, ever = changed[:shown].any(axis=0), changed.any(axis=0)
+    now, ever = changed[: len(shown)].any(axis=0), changed.any(axis=0)
     names = result.schema.titles
     return _Table(
-        features=tuple(_feature(result, j, shown) for j in np.flatnonzero(now).tolist()),
-        outcome=tuple(_outcome(result, shown)),
+        features=tuple(feature_line(result, j, shown) for j in np.flatnonzero(now).tolist()),
+        outcome=tuple(line for line in outcome_lines(result, shown) if line.kind in _OUTCOME),
         later=tuple(name_text(names[j]) for j in np.flatnonzero(ever & ~now).tolist()),
         unchanged=tuple(name_text(names[j]) for j in np.flatnonzero(~ever).tolist()),
-        n_more=len(result) - shown,
-        has_consequences=bool(result.consequence[:shown].any()),
+        n_more=len(result) - len(shown),
+        has_consequences=bool(result.consequence[: len(shown)].any()),
     )
 
 
-def _feature(result: Counterfactuals, j: int, shown: int) -> _Column:
-    column, before = result.schema.columns[j], float(result.x[j])
-    values = result.rows[:shown, j].tolist()
-    x, *texts = cell_texts(column, [before, *values])
-    texts = [f"({text})" if follows else text for text, follows in zip(texts, result.consequence[:, j], strict=False)]
-    cells = (
-        (arrow(column, before, value), text) if changed else ("", "")
-        for value, text, changed in zip(values, texts, result.changed[:shown, j], strict=True)
-    )
-    return _Column(name_text(column.title), x, tuple(cells))
+def _head(line: Line) -> str:
+    heads = {"highest score": tr("its score"), "typicality": tr("typicality"), "real": tr("real row")}
+    return heads.get(line.kind, line.name)
 
 
-def _outcome(result: Counterfactuals, shown: int) -> list[_Column]:
-    def column(head: str, x: str, texts: Sequence[str]) -> _Column:
-        return _Column(head, x, tuple(("", text) for text in texts))
+def _cells(line: Line) -> list[tuple[str, str]]:
+    """Per counterfactual an arrow and a text; nothing where a feature does not change, or a row is not real."""
+    if line.kind == "real":
+        return [("", text if is_real else "") for text, is_real in zip(line.texts, line.values, strict=True)]
+    if line.kind != "feature":
+        return [("", text) for text in line.texts]
+    cells = zip(line.signs, line.texts, line.follows, strict=True)
+    return [(sign, f"({text})" if follows else text) if sign else ("", "") for sign, text, follows in cells]
 
-    columns = []
-    if not is_regression(result):
-        columns.append(
-            column(outcome_head(result), one_line(result.x_label), [one_line(label) for label in result.labels[:shown]])
-        )
-    for score in shown_scores(result):
-        texts = [score_text(value) for value in score.of(result.scores[:shown]).tolist()]
-        head = outcome_head(result) if is_regression(result) else score_name(score)
-        columns.append(column(head, score_text(float(score.of(result.x_scores))), texts))
-    if len(result.score_names) > 1 and not shown_scores(result):
-        highest = [score_text(score) for score in result.scores[:shown].max(axis=1).tolist()]
-        columns.append(column(tr("its score"), score_text(float(result.x_scores.max())), highest))
-    typical = [share_text(share) for share in result.typicality[:shown].tolist()]
-    columns.append(column(tr("typicality"), share_text(result.x_typicality), typical))
-    if result.is_real_row[:shown].any():
-        columns.append(column(tr("real row"), "", [tr("yes") if real else "" for real in result.is_real_row[:shown]]))
-    return columns
+
+def _texts(line: Line, most: int) -> list[str]:
+    """Head, x and cells as they stand in a terminal, arrows and the gap above them included."""
+    indent = "  " if any(line.signs) else ""
+    cells = [f"{sign} {one_line(text, most)}" if sign else one_line(text, most) for sign, text in _cells(line)]
+    return [indent + one_line(_head(line), most), indent + one_line(line.x, most), *cells]
 
 
 def title(result: Counterfactuals, words: Words | None = None) -> str:
@@ -202,15 +168,15 @@ def _below(table: _Table, left_out: Sequence[str], room: int) -> list[str]:
     return lines
 
 
-def _columns_wide(column: _Column) -> int:
-    return max(map(width, column.texts(_CELL))) + len(_GAP)
+def _columns_wide(column: Line) -> int:
+    return max(map(width, _texts(column, _CELL))) + len(_GAP)
 
 
-def _packed(table: _Table, features: Sequence[_Column]) -> list[list[_Column]]:
+def _packed(table: _Table, features: Sequence[Line]) -> list[list[Line]]:
     """Features by block; the first has the outcome beside them."""
     label = len(str(ROWS - 1))
     room = WIDTH - label - sum(map(_columns_wide, table.outcome))
-    blocks: list[list[_Column]] = [[]]
+    blocks: list[list[Line]] = [[]]
     for column in features:
         needed = _columns_wide(column)
         if needed > room and (blocks[-1] or len(blocks) == 1):
@@ -221,22 +187,22 @@ def _packed(table: _Table, features: Sequence[_Column]) -> list[list[_Column]]:
     return blocks
 
 
-def _fitting(table: _Table) -> tuple[list[_Column], list[str]]:
+def _fitting(table: _Table) -> tuple[list[Line], list[str]]:
     """Features that fit into the blocks, and the names of those left out: the ones that change least often."""
-    often = sorted(table.features, key=lambda column: -sum(1 for sign, _ in column.cells if sign))
+    often = sorted(table.features, key=lambda column: -sum(1 for sign in column.signs if sign))
     kept = list(table.features)
     while len(_packed(table, kept)) > BLOCKS:
         kept.remove(often.pop())
-    return kept, [column.head for column in table.features if column not in kept]
+    return kept, [column.name for column in table.features if column not in kept]
 
 
-def _blocks(table: _Table, features: Sequence[_Column]) -> list[str]:
+def _blocks(table: _Table, features: Sequence[Line]) -> list[str]:
     lines: list[str] = []
     for number, block in enumerate(_packed(table, features)):
         columns = [*block, *table.outcome] if number == 0 else block
-        labels = ["", "x", *(str(i) for i in range(len(columns[0].cells)))]
+        labels = ["", "x", *(str(i) for i in range(len(columns[0].texts)))]
         lines += [""] if number else []
-        lines += text_table([labels, *(column.texts(_CELL) for column in columns)])
+        lines += text_table([labels, *(_texts(column, _CELL) for column in columns)])
     return lines
 
 
@@ -253,14 +219,15 @@ def result_html(result: Counterfactuals) -> str:
     """The result for a notebook."""
     remarks = "".join(paragraph(remark) for remark in _remarks(result))
     if not len(result):
-        said = "".join(paragraph(sentence) for sentence in sentences(result))
-        return f"<div><p><strong>{escape(title(result))}</strong></p>{said}{remarks}</div>"
+        paragraphs = "".join(paragraph(sentence) for sentence in sentences(result))
+        return f"<div><p><strong>{escape(title(result))}</strong></p>{paragraphs}{remarks}</div>"
     table = _table(result)
     columns = [*table.features, *table.outcome]
     rows = [[("", column.x, "") for column in columns]]
-    rows += [[(*column.cells[i], column.x) for column in columns] for i in range(len(columns[0].cells))]
-    labels = ["x", *(str(i) for i in range(len(columns[0].cells)))]
-    body = html_table(title(result), [column.head for column in columns], labels, rows)
+    cells = [[(*cell, column.x) for cell in _cells(column)] for column in columns]
+    rows += map(list, zip(*cells, strict=True))
+    labels = ["x", *(str(i) for i in range(len(rows) - 1))]
+    body = html_table(title(result), list(map(_head, columns)), labels, rows)
     return f"<div>{body}{''.join(paragraph(line) for line in _below(table, [], 400))}{remarks}</div>"
 
 

@@ -33,7 +33,7 @@ def _cells(batch: CounterfactualsBatch) -> tuple[list[str], list[list[str]]]:
         rows.append(
             [
                 tr(_STATUSES[status]),
-                shown_count(result),
+                _shown_count(result),
                 *numbers,
                 "" if math.isnan(seconds) else fixed_text(seconds, 2),
             ]
@@ -41,7 +41,7 @@ def _cells(batch: CounterfactualsBatch) -> tuple[list[str], list[list[str]]]:
     return [one_line(label, _LABEL) for label in part.index], rows
 
 
-def shown_count(result: Counterfactuals) -> str:
+def _shown_count(result: Counterfactuals) -> str:
     """How many counterfactuals there are, and of how many where they were selected; nothing for none at all."""
     if len(result) < result.n_found:
         return tr("{shown} of {n} shown", shown=count_text(len(result)), n=count_text(result.n_found))

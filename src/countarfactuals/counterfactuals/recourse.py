@@ -26,6 +26,7 @@ import pandas as pd
 from countarfactuals.counterfactuals import intervals
 from countarfactuals.counterfactuals.intervals import Estimate, Statistic
 from countarfactuals.exceptions import DataError, DataTypeError, ParameterError, listed
+from countarfactuals.language.vocabulary import TEXT, Unit, words_of
 from countarfactuals.objectives import DISTANCE
 from countarfactuals.parameters import check_float, check_int
 from countarfactuals.schema import Column, Schema
@@ -33,7 +34,6 @@ from countarfactuals.schema import Column, Schema
 if TYPE_CHECKING:
     from countarfactuals.counterfactuals.batch import CounterfactualsBatch
     from countarfactuals.counterfactuals.result import Counterfactuals
-    from countarfactuals.language.vocabulary import Unit
 
 ALREADY, WITHOUT, MEDIAN_DISTANCE, MEAN_DISTANCE, CHANGES, TYPICALITY = MEASURES = (
     "already",
@@ -133,9 +133,9 @@ class Recourse(Sequence[GroupCost]):
         self, *, units: Mapping[Hashable, Unit] | None = None, rows: Unit = "rows", outcome: str | None = None
     ) -> str:
         """In plain language; the parameters are those of `Counterfactuals.describe`."""
-        from countarfactuals.counterfactuals.recourse_words import describe
+        from countarfactuals.counterfactuals.recourse_words import description
 
-        return describe(self, units=units, rows=rows, outcome=outcome)
+        return description(self, words_of([self.column.name, *(units or {})], units, rows, outcome, TEXT))
 
     def __repr__(self) -> str:
         from countarfactuals.counterfactuals.recourse_words import table_text
@@ -143,31 +143,52 @@ class Recourse(Sequence[GroupCost]):
         return table_text(self)
 
 
+class Draws(NamedTuple):
+    """How intervals are drawn; a generator for each group and measure, so that none depends on the others."""
+
+    n: int
+    seed: int
+    confidence: float
+    group: int = 0
+
+    def of_group(self, group: int) -> Draws:
+        """The same for another group."""
+        return self._replace(group=group)
+
+    def of(self, measure: str, values: np.ndarray, is_rest: bool) -> np.ndarray | None:
+        """Draws of a mean or median, None of too few values."""
+        if len(values) < FEWEST_ROWS:
+            return None
+        rng = np.random.default_rng([self.seed, self.group, MEASURES.index(measure), is_rest])
+        return intervals.bootstrap(values, _STATISTICS[measure], self.n, rng)
+
+
+def checked_draws(n: int, seed: int, confidence: float) -> Draws:
+    """Draws as a user asks for them."""
+    check_int("n_draws", n, 100)
+    check_int("random_state", seed, 0)
+    if not 0.0 < check_float("confidence", confidence, 0.0, 1.0) < 1.0:
+        raise ParameterError(f"`confidence` must lie between 0 and 1, such as 0.95; got {confidence!r}.")
+    return Draws(n, seed, confidence)
+
+
 def recourse(
     batch: CounterfactualsBatch,
     by: Any,
-    *,
-    bins: int | Sequence[float] | None = None,
-    prefer: str | Mapping[str, float] | None = None,
-    confidence: float = 0.95,
-    n_draws: int = 2000,
-    random_state: int = 0,
+    bins: int | Sequence[float] | None,
+    prefer: str | Mapping[str, float] | None,
+    draws: Draws,
 ) -> Recourse:
     """What recourse costs each group of a batch; see `CounterfactualsBatch.recourse`."""
-    check_int("n_draws", n_draws, 100)
-    check_int("random_state", random_state, 0)
-    if not 0.0 < check_float("confidence", confidence, 0.0, 1.0) < 1.0:
-        raise ParameterError(f"`confidence` must lie between 0 and 1, such as 0.95; got {confidence!r}.")
     counts = np.array([result.status != "error" for result in batch.results], np.bool_)
     if not counts.any():
         raise DataError("The batch has no row that was explained, so there is nothing to compare.")
     column, codes = _column_of(batch, by)
     keys, group_of = _grouped(column, codes[counts], bins)
     facts = _facts([result for result in batch.results if result.status != "error"], prefer)
-    draws = _Draws(n_draws, random_state, confidence)
     groups = tuple(_cost(key, facts, group_of == g, draws.of_group(g)) for g, key in enumerate(keys))
     everyone = _cost(None, facts, np.ones(len(group_of), np.bool_), draws.of_group(len(keys)))
-    return Recourse(column, groups, everyone, int((~counts).sum()), confidence)
+    return Recourse(column, groups, everyone, int((~counts).sum()), draws.confidence)
 
 
 # Who is in which group
@@ -292,26 +313,7 @@ def _facts(results: Sequence[Counterfactuals], prefer: Any) -> _Facts:
     )
 
 
-class _Draws(NamedTuple):
-    """How intervals are drawn; a generator for each group and measure, so that none depends on the others."""
-
-    n: int
-    seed: int
-    confidence: float
-    group: int = 0
-
-    def of_group(self, group: int) -> _Draws:
-        return self._replace(group=group)
-
-    def of(self, measure: str, values: np.ndarray, is_rest: bool) -> np.ndarray | None:
-        """Draws of a mean or median, None of too few values."""
-        if len(values) < FEWEST_ROWS:
-            return None
-        rng = np.random.default_rng([self.seed, self.group, MEASURES.index(measure), is_rest])
-        return intervals.bootstrap(values, _STATISTICS[measure], self.n, rng)
-
-
-def _cost(key: Any, facts: _Facts, members: np.ndarray, draws: _Draws) -> GroupCost:
+def _cost(key: Any, facts: _Facts, members: np.ndarray, draws: Draws) -> GroupCost:
     estimates, differences = {}, {}
     for measure in MEASURES:
         compared = _compared_shares if measure in SHARES else _compared_values
@@ -322,7 +324,7 @@ def _cost(key: Any, facts: _Facts, members: np.ndarray, draws: _Draws) -> GroupC
 
 
 def _compared_shares(
-    measure: str, facts: _Facts, members: np.ndarray, draws: _Draws
+    measure: str, facts: _Facts, members: np.ndarray, draws: Draws
 ) -> tuple[Estimate, Estimate | None]:
     of_whom = np.ones(len(members), np.bool_) if measure == ALREADY else ~facts.is_done
     counted = facts.is_done if measure == ALREADY else ~facts.is_found
@@ -334,7 +336,7 @@ def _compared_shares(
 
 
 def _compared_values(
-    measure: str, facts: _Facts, members: np.ndarray, draws: _Draws
+    measure: str, facts: _Facts, members: np.ndarray, draws: Draws
 ) -> tuple[Estimate, Estimate | None]:
     values, statistic = facts.values[measure], _STATISTICS[measure]
     is_known = ~np.isnan(values)

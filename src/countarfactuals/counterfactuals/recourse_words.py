@@ -8,7 +8,6 @@ as some of many intervals leave out zero by chance.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
 from typing import Any
 
 from countarfactuals.counterfactuals.display import text_table
@@ -35,7 +34,7 @@ from countarfactuals.language.spelling import (
     share_text,
     value_texts,
 )
-from countarfactuals.language.vocabulary import TEXT, Unit, Words, words_of
+from countarfactuals.language.vocabulary import Words
 from countarfactuals.schema import Column
 
 SHOWN = (ALREADY, WITHOUT, MEDIAN_DISTANCE, CHANGES, TYPICALITY)  # medians of distances; means are in the frame
@@ -101,12 +100,8 @@ def table_text(recourse: Recourse) -> str:
     return "\n".join(text_table(columns))
 
 
-def describe(
-    recourse: Recourse, *, units: Mapping[Hashable, Unit] | None = None, rows: Unit = "rows", outcome: str | None = None
-) -> str:
+def description(recourse: Recourse, words: Words) -> str:
     """In plain language, a paragraph for each group."""
-    column = recourse.column.name
-    words = words_of([column, *(units or {})], units, rows, outcome, TEXT)
     return "\n\n".join(
         [*(group_sentences(recourse, group, words) for group in recourse), " ".join(caveats(recourse, words))]
     )

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from countarfactuals.constraints import Clause, Constraints, clause_text
-from countarfactuals.exceptions import CountarfactualsError
 from countarfactuals.language import tr
 from countarfactuals.language.spelling import one_line, share_text
 from countarfactuals.language.vocabulary import Words
@@ -36,9 +35,7 @@ def constraint_text(name: str, result: Counterfactuals, words: Words) -> str:
 
 def n_kept(result: Counterfactuals) -> int:
     """How many columns the constraints let no row change."""
-    try:
-        limits = result.constraints.bind(result.schema, result.x)
-    except CountarfactualsError:
+    if (limits := result.limits) is None:
         return 0
     free = Constraints().bind(result.schema, result.x)  # a column of one level can not change anyway
     return int((free.may_change & ~limits.may_change).sum())
@@ -48,8 +45,5 @@ def _clause(name: str, result: Counterfactuals) -> Clause | None:
     """What a name stands for; one that was read from a file is found among those of the stored constraints."""
     if isinstance(name, Clause):
         return name
-    try:
-        limits = result.constraints.bind(result.schema, result.x)
-    except CountarfactualsError:
-        return None
-    return next((clause for clause in limits.names if clause == name), None)
+    limits = result.limits
+    return next((clause for clause in limits.names if clause == name), None) if limits else None

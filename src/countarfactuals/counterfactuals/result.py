@@ -7,8 +7,6 @@ in `changes` and on the screen.
 
 from __future__ import annotations
 
-import datetime
-import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,16 +16,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from countarfactuals.constraints import Constraints
+from countarfactuals.constraints import Constraints, Limits
 from countarfactuals.counterfactuals import display, frames, select, storage
 from countarfactuals.counterfactuals.diagnosis import Diagnosis, read_only
+from countarfactuals.counterfactuals.from_above import FromAbove
 from countarfactuals.counterfactuals.importance import importance
 from countarfactuals.counterfactuals.remarks import FILTERED, Note, Oddity
-from countarfactuals.counterfactuals.reportable import Reportable
 from countarfactuals.exceptions import CountarfactualsError, DataError, ParameterError, listed
-from countarfactuals.language import Language
+from countarfactuals.language import Language, speaking
+from countarfactuals.language.vocabulary import words_of
 from countarfactuals.objectives import changed
-from countarfactuals.parameters import as_float
+from countarfactuals.parameters import as_float, check_float, check_int
 from countarfactuals.prediction import Score, Target
 from countarfactuals.schema import Labels, Schema
 
@@ -35,7 +34,7 @@ STATUSES = ("found", "already", "none", "error")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counterfactuals(Reportable):
+class Counterfactuals(storage.Stored):
     """Counterfactuals of one row, with all that is known of them.
 
     Parameters
@@ -67,6 +66,9 @@ class Counterfactuals(Reportable):
     failure : the error itself, where it is one of this package's; it is not stored.
     n_found : how many counterfactuals there were before `select` and `filter`; None for as many as there are rows.
     """
+
+    to_html = FromAbove("countarfactuals.report", "to_html")
+    letter = FromAbove("countarfactuals.letter", "make_letter")
 
     schema: Schema
     x: np.ndarray
@@ -179,11 +181,6 @@ class Counterfactuals(Reportable):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __eq__(self, other: object) -> bool:
-        return self.to_dict() == other.to_dict() if isinstance(other, Counterfactuals) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def score_names(self) -> tuple[str, ...]:
         """What the scores are called in frames."""
@@ -204,6 +201,14 @@ class Counterfactuals(Reportable):
         """The paper's measure e^(−p̂), shape (n,); 1 to the last bit where p̂ is below 1e-17."""
         with np.errstate(over="ignore"):
             return read_only(np.exp(-np.exp(self.log_density)))
+
+    @property
+    def limits(self) -> Limits | None:
+        """The constraints, bound to x; None for those of a file that this version can not bind."""
+        try:
+            return self.constraints.bind(self.schema, self.x)
+        except CountarfactualsError:
+            return None
 
     def history(self) -> pd.DataFrame:
         """What became of an evolutionary search, one line per generation; without lines for other methods.
@@ -267,13 +272,13 @@ class Counterfactuals(Reportable):
             result, unusual ones last. "robust" is short for "fragility", which `with_robustness` adds.
         diversity : from 0 (the best rows, however alike) to 1 (the best one, and those farthest from each other).
         """
-        return self._take(np.array(self.positions(select.check_count(k), prefer, diversity), np.intp))
+        return self._take(np.array(self.positions(check_int("k", k, 1), prefer, diversity), np.intp))
 
     def positions(
         self, k: int | None = 3, prefer: str | Mapping[str, float] | None = None, diversity: float = 0.5
     ) -> list[int]:
         """Which rows `select` takes, by their number; all of them, in their order, for None."""
-        diversity = select.check_share("diversity", diversity)
+        diversity = check_float("diversity", diversity, 0.0, 1.0)
         weights = None if prefer is None else select.check_prefer(prefer, self.objectives)
         if k is None:
             return list(range(len(self)))
@@ -281,7 +286,7 @@ class Counterfactuals(Reportable):
             cost = select.burden(self.objectives, self.typicality, np.array([*map(bool, self.oddities)], np.bool_))
         else:
             cost = select.cost_of(self.objectives, weights, len(self))
-        return select.choose(self.schema, self.x, self.rows, cost, select.check_count(k), diversity)
+        return select.choose(self.schema, self.x, self.rows, cost, check_int("k", k, 1), diversity)
 
     def with_robustness(self, frame: pd.DataFrame) -> Counterfactuals:
         """The same with one more objective, "fragility": `select(prefer="robust")` then takes the least fragile.
@@ -322,7 +327,7 @@ class Counterfactuals(Reportable):
             keep &= self.n_changed <= _limit("max_changed", max_changed)
             conditions.append(f"max_changed={max_changed}")
         if min_typicality is not None:
-            keep &= self.typicality >= select.check_share("min_typicality", min_typicality)
+            keep &= self.typicality >= check_float("min_typicality", min_typicality, 0.0, 1.0)
             conditions.append(f"min_typicality={min_typicality}")
         if max_distance is not None:
             keep &= self._objective("distance") <= _limit("max_distance", max_distance)
@@ -375,73 +380,26 @@ class Counterfactuals(Reportable):
         format: str = "text",
         language: Language | None = None,
     ) -> str:
-        """In plain language, see `countarfactuals.counterfactuals.sentences.describe`.
+        """In plain language.
 
         Parameters
         ----------
         k : how many counterfactuals, chosen as by `select`; None for all, in their order.
-        units : by column, such as {"duration": "months", "income": "€"}.
+        units : by column, such as {"duration": "months", "income": "€"}; (singular, plural) where the singular is not
+            the plural without its s. The outcome's unit goes by its name.
         labels : what columns and levels are called, see `labelled`.
         rows : what rows are called, such as "applicants" or ("person", "people").
         outcome : what the model predicts, such as "price".
         prefer, diversity : as in `select`.
-        format : "text" or "markdown".
+        format : "text", or "markdown", which lists several and emphasises the outcome.
         language : such as "de", see `countarfactuals.language.catalogue_of`; None for the one that is spoken.
         """
-        from countarfactuals.counterfactuals.sentences import describe
+        from countarfactuals.counterfactuals.sentences import description, style_of
 
-        return describe(
-            self.labelled(labels),
-            k,
-            units=units,
-            rows=rows,
-            outcome=outcome,
-            prefer=prefer,
-            diversity=diversity,
-            format=format,
-            language=language,
-        )
-
-    def letter(
-        self,
-        explainer: Any,
-        *,
-        codes: Mapping[Hashable, str] | None = None,
-        protected: Sequence[Hashable] = (),
-        contact: str = "",
-        sender: str = "",
-        applicant: str = "",
-        reference: str = "",
-        dated: datetime.date | None = None,
-        model: str | None = None,
-        model_file: str | os.PathLike[str] | None = None,
-        prefer: str | Mapping[str, float] | None = None,
-        units: Mapping[Hashable, Any] | None = None,
-        rows: Any = "rows",
-        outcome: str | None = None,
-        made: datetime.datetime | None = None,
-    ) -> Any:
-        """A `Letter` about the decision; for the parameters see `countarfactuals.letter.make_letter`."""
-        from countarfactuals.letter import make_letter
-
-        return make_letter(
-            self,
-            explainer,
-            codes=codes,
-            protected=protected,
-            contact=contact,
-            sender=sender,
-            applicant=applicant,
-            reference=reference,
-            dated=dated,
-            model=model,
-            model_file=model_file,
-            prefer=prefer,
-            units=units,
-            rows=rows,
-            outcome=outcome,
-            made=made,
-        )
+        style, result = style_of(format), self.labelled(labels)
+        with speaking(language):
+            words = words_of(self.schema.names, units, rows, outcome, style)
+            return description(result, result.positions(k, prefer, diversity), words)
 
     def with_cells(self, cells: Mapping[int, Any]) -> Counterfactuals:
         """The same with cells of x as they came, `x_cells`."""
@@ -470,15 +428,6 @@ class Counterfactuals(Reportable):
     def from_dict(cls, stored: Mapping[str, Any]) -> Counterfactuals:
         """The inverse of `to_dict`."""
         return storage.result_from_dict(stored)
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """As JSON text, also written to a file if a path is given."""
-        return storage.write_json(self.to_dict(), path)
-
-    @classmethod
-    def from_json(cls, source: str | os.PathLike[str]) -> Counterfactuals:
-        """The inverse of `to_json`: from its text, or from the path of its file."""
-        return cls.from_dict(storage.read_json(source))
 
     def __repr__(self) -> str:
         return display.result_text(self)

@@ -24,13 +24,13 @@ The distance is Gower's over the columns that vary, with ranges from the set its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from countarfactuals.constraints.kinds.rules import in_order_of
+from countarfactuals.constraints.asked_functions import in_order_of
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
 from countarfactuals.objectives import DISTANCE, KEYS, N_CHANGED, Gower, changed
 from countarfactuals.parameters import as_float
@@ -119,20 +119,6 @@ def _scaled(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values) | np.isposinf(values), 1.0, scaled)
 
 
-def check_count(k: Any) -> int:
-    """`k` as an integer of at least 1."""
-    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
-        raise ParameterError(f"`k` must be an integer of at least 1, got {k!r}. Say how many rows to select.")
-    return int(k)
-
-
-def check_share(name: str, share: Any) -> float:
-    """A number from 0 to 1."""
-    if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= as_float(share) <= 1:
-        raise ParameterError(f"`{name}` must be a number from 0 to 1, got {share!r}.")
-    return float(share)
-
-
 def check_prefer(prefer: Any, objectives: Mapping[str, np.ndarray]) -> dict[str, float]:
     """`prefer` as weights by objective: all alike for None, one for a name."""
     if prefer is None:
@@ -166,12 +152,12 @@ def mask_of(where: Callable[[Any], Any], frame: Any, n: int) -> np.ndarray:
     if not callable(where):
         raise ParameterError(f"`where` must be a function of the frame, got {where!r}.")
     try:
-        said = in_order_of(frame, where(frame))
+        answer = in_order_of(frame, where(frame))
     except Exception as error:
         raise ParameterError(
             f"`where` failed on the frame of `to_frame(objectives=True)`: {type(error).__name__}: {error}"
         ) from error
-    values = np.asarray(said.to_numpy() if hasattr(said, "to_numpy") else said)
+    values = np.asarray(answer.to_numpy() if hasattr(answer, "to_numpy") else answer)
     if values.dtype == object:
         missing = np.asarray(pd.isna(values))
         if all(isinstance(value, bool | np.bool_) for value in values[~missing].tolist()):

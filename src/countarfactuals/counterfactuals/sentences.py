@@ -13,7 +13,7 @@ the `Style` of the format that is written, there and here and nowhere else.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from countarfactuals.counterfactuals.outcomes import (
     wanted_score,
 )
 from countarfactuals.exceptions import ParameterError, listed
-from countarfactuals.language import Language, counted, speaking, tr
+from countarfactuals.language import counted, tr
 from countarfactuals.language.spelling import (
     either,
     joined,
@@ -37,7 +37,7 @@ from countarfactuals.language.spelling import (
     share_text,
     value_texts,
 )
-from countarfactuals.language.vocabulary import MARKDOWN, TEXT, Unit, Words, words_of
+from countarfactuals.language.vocabulary import MARKDOWN, TEXT, Style, Words
 from countarfactuals.objectives import changed
 from countarfactuals.prediction import Score, score_of_class
 from countarfactuals.prediction.scores import MARGIN, PREDICTION, PROBABILITY
@@ -47,47 +47,26 @@ if TYPE_CHECKING:
     from countarfactuals.counterfactuals.remarks import Oddity
     from countarfactuals.counterfactuals.result import Counterfactuals
 
-FORMATS = {"text": TEXT, "markdown": MARKDOWN}
+_FORMATS = {"text": TEXT, "markdown": MARKDOWN}
 RARE = 0.05  # below this typicality a sentence warns
 WIDE = 0.4  # judges that are farther apart than this are told of
 _MOST_ODD = 2  # unusual cells that a sentence names
 _MOST_CHANGES, _MOST_CONSEQUENCES = 10, 6
 
 
-def describe(
-    result: Counterfactuals,
-    k: int | None = 3,
-    *,
-    units: Mapping[Hashable, Unit] | None = None,
-    rows: Unit = "rows",
-    outcome: str | None = None,
-    prefer: str | Mapping[str, float] | None = None,
-    diversity: float = 0.5,
-    format: str = "text",
-    language: Language | None = None,
-) -> str:
-    """A result in plain language.
+def style_of(format: str) -> Style:
+    """How text of a format is written."""
+    if not isinstance(format, str) or format not in _FORMATS:
+        raise ParameterError(f"`format` must be one of {listed(_FORMATS)}, got {format!r}.")
+    return _FORMATS[format]
 
-    Parameters
-    ----------
-    result : of one row.
-    k : how many counterfactuals, chosen as by `select`; None for all, in their order.
-    units : by column, such as {"duration": "months", "income": "€"}; (singular, plural) where the singular is not the
-        plural without its s. The outcome's unit goes by its name.
-    rows : what rows are called, such as "applicants" or ("person", "people").
-    outcome : what the model predicts, such as "price".
-    prefer, diversity : as in `select`.
-    format : "text", or "markdown", which lists several and emphasises the outcome.
-    language : such as "de", see `countarfactuals.language.catalogue_of`; None for the one that is spoken.
-    """
-    if not isinstance(format, str) or format not in FORMATS:
-        raise ParameterError(f"`format` must be one of {listed(FORMATS)}, got {format!r}.")
-    with speaking(language):
-        words = words_of(result.schema.names, units, rows, outcome, FORMATS[format])
-        said = result_sentences(result, result.positions(k, prefer, diversity), words)
-    if format == "markdown" and len(said) > 1:
-        return "\n".join(f"- {one}" for one in said)
-    return "\n\n".join(said)
+
+def description(result: Counterfactuals, at: Sequence[int], words: Words) -> str:
+    """A result in plain language: a paragraph, or in markdown an item, for each of the counterfactuals at `at`."""
+    paragraphs = result_sentences(result, at, words)
+    if words.style is MARKDOWN and len(paragraphs) > 1:
+        return "\n".join(f"- {paragraph}" for paragraph in paragraphs)
+    return "\n\n".join(paragraphs)
 
 
 def result_sentences(result: Counterfactuals, at: Sequence[int], words: Words) -> list[str]:
@@ -372,7 +351,7 @@ def typicality_sentence(share: float, words: Words, span: Sequence[float] = (mat
     text = share_text(share)
     if is_unusual(share):
         return tr("This is unusual: only {share} of real {rows} are less typical.", share=text, rows=rows)
-    if is_wide(span):
+    if _is_wide(span):
         return tr(
             "{share} of real {rows} are less typical than this; judges differ, from {low} to {high}.",
             share=text.lstrip(">"), rows=rows, low=share_text(span[0]), high=share_text(span[1]),
@@ -382,6 +361,6 @@ def typicality_sentence(share: float, words: Words, span: Sequence[float] = (mat
     return tr("{share} of real {rows} are less typical than this.", share=text, rows=rows)
 
 
-def is_wide(span: Sequence[float]) -> bool:
+def _is_wide(span: Sequence[float]) -> bool:
     """Whether judges differ so much that one number would say too much."""
     return bool(span[1] - span[0] > WIDE)

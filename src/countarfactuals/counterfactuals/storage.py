@@ -18,10 +18,11 @@ import hashlib
 import json
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,7 @@ from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals.diagnosis import Diagnosis
 from countarfactuals.counterfactuals.remarks import TEXT, Note, Oddity
 from countarfactuals.exceptions import CountarfactualsError, DataTypeError, StorageError
-from countarfactuals.files import whole_file
+from countarfactuals.files import write_whole
 from countarfactuals.prediction import Score, Target
 from countarfactuals.prediction.scores import MARGIN, PREDICTION, PROBABILITY
 from countarfactuals.schema import Schema
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from countarfactuals.counterfactuals.result import Counterfactuals
 
 RESULT, BATCH = "countarfactuals.Counterfactuals", "countarfactuals.CounterfactualsBatch"
-VERSION = 2
+_VERSION = 2
 _TEXTS = {"Infinity": math.inf, "-Infinity": -math.inf}
 _FLOAT_ARRAYS = ("x", "rows", "x_scores", "scores", "log_density", "typicality", "x_log_density", "x_typicality")
 _LABELS = ("x_label", "labels", "provenance")
@@ -54,12 +55,39 @@ _JSON_CELLS = (bool, int, float, str, type(None))  # subclasses, such as `np.str
 _PLAIN = ("method", "status", "measure", "error")
 
 
+class Stored(ABC):
+    """What has a form in JSON, by which two are equal: a result, or a batch."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON types, with the name and version of the format."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """The inverse of `to_dict`."""
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, type(self)) else NotImplemented
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """As JSON text, also written to a file if a path is given."""
+        return write_json(self.to_dict(), path)
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> Self:
+        """The inverse of `to_json`: from its text, or from the path of its file."""
+        return cls.from_dict(read_json(source))
+
+
 def result_to_dict(result: Counterfactuals, schema: Any = None) -> dict[str, Any]:
     """One result as JSON types; `schema` stands in for its schema where that is stored elsewhere."""
     diagnosis = result.diagnosis
     return {
         "format": RESULT,
-        "version": VERSION,
+        "version": _VERSION,
         "schema": result.schema.to_dict() if schema is None else schema,
         "target": None if result.target is None else _tagged(result.target.to_dict()),
         "constraints": result.constraints.to_dict(),
@@ -87,7 +115,7 @@ def result_from_dict(stored: Mapping[str, Any], schema: Schema | None = None) ->
     """The inverse of `result_to_dict`."""
     from countarfactuals.counterfactuals.result import Counterfactuals
 
-    check_format(stored, RESULT)
+    _check_format(stored, RESULT)
     with _Reading("counterfactuals"):
         stored = stored if stored["version"] > 1 else _of_version_1(stored)
         read: dict[str, Any] = {name: stored[name] for name in _PLAIN}
@@ -194,7 +222,7 @@ def batch_to_dict(batch: CounterfactualsBatch) -> dict[str, Any]:
     """A batch as JSON types; the schema, the same for all, is stored once."""
     return {
         "format": BATCH,
-        "version": VERSION,
+        "version": _VERSION,
         "schema": batch.results[0].schema.to_dict() if batch.results else None,
         "index": _tagged(batch.index),
         "unfinished": _tagged(batch.unfinished),
@@ -206,7 +234,7 @@ def batch_from_dict(stored: Mapping[str, Any]) -> CounterfactualsBatch:
     """The inverse of `batch_to_dict`."""
     from countarfactuals.counterfactuals.batch import CounterfactualsBatch
 
-    check_format(stored, BATCH)
+    _check_format(stored, BATCH)
     with _Reading("batch"):
         schema = Schema.from_dict(stored["schema"]) if stored["schema"] is not None else None
         return CounterfactualsBatch(
@@ -216,7 +244,7 @@ def batch_from_dict(stored: Mapping[str, Any]) -> CounterfactualsBatch:
         )
 
 
-def check_format(stored: Any, wanted: str) -> None:
+def _check_format(stored: Any, wanted: str) -> None:
     """Refuse what is not ours, not this kind, or newer than this library."""
     found = stored.get("format") if isinstance(stored, Mapping) else None
     if found in (RESULT, BATCH) and found != wanted:
@@ -226,9 +254,9 @@ def check_format(stored: Any, wanted: str) -> None:
     version = stored.get("version")
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise StorageError(f"The version of {wanted!r} is {version!r}, expected a whole number. It is damaged.")
-    if version > VERSION:
+    if version > _VERSION:
         raise StorageError(
-            f"This {wanted!r} has version {version}; this countarfactuals reads up to {VERSION}. Update the package."
+            f"This {wanted!r} has version {version}; this countarfactuals reads up to {_VERSION}. Update the package."
         )
 
 
@@ -260,10 +288,8 @@ def write_json(stored: Mapping[str, Any], path: str | os.PathLike[str] | None) -
         text = json.dumps({**stored, "digest": _digest(stored)}, allow_nan=False, default=_numpy_scalar)
     except (TypeError, ValueError) as error:
         raise StorageError(f"The result can not be written as JSON: {error}. Use names of str or int.") from error
-    if path is None:
-        return text
-    with whole_file(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+    if path is not None:
+        write_whole(path, text)
     return text
 
 
@@ -276,7 +302,7 @@ def read_json(source: str | os.PathLike[str]) -> Any:
         stored = json.loads(text.lstrip("\ufeff"), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise StorageError(f"This is not JSON, or cut off: {error}. Pass what `to_json` wrote.") from error
-    is_ours = isinstance(stored, dict) and stored.get("format") in (RESULT, BATCH) and stored.get("version") == VERSION
+    is_ours = isinstance(stored, dict) and stored.get("format") in (RESULT, BATCH) and stored.get("version") == _VERSION
     if is_ours and stored.pop("digest", None) != _digest(stored):
         raise StorageError("The digest does not fit what is stored: it is damaged or was edited. Write it anew.")
     return stored
@@ -307,15 +333,20 @@ def plain_label(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value
 
 
+def plain_number(value: float) -> float | None:
+    """A number for JSON, which has no NaN."""
+    return float(value) if math.isfinite(value) else None
+
+
 def plain_json(value: Any, where: str) -> Any:
     """JSON types only: numpy unpacked, tuples as lists."""
     value = value.tolist() if isinstance(value, np.ndarray) else plain_label(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: plain_json(one, f"{where}[{key!r}]") for key, one in value.items()}
+        return {key: plain_json(part, f"{where}[{key!r}]") for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain_json(one, f"{where}[{i}]") for i, one in enumerate(value)]
+        return [plain_json(part, f"{where}[{i}]") for i, part in enumerate(value)]
     raise DataTypeError(f"`{where}` holds {value!r} of type {type(value).__name__}; JSON types are allowed.")
 
 
@@ -336,7 +367,7 @@ def _floats(values: Any) -> Any:
 
 def _array(stored: Any) -> Any:
     if isinstance(stored, list):
-        return np.array([_array(one) for one in stored], dtype=np.float64)
+        return np.array([_array(part) for part in stored], dtype=np.float64)
     if stored is None:
         return math.nan
     if isinstance(stored, str):
@@ -357,11 +388,11 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, datetime.datetime | np.datetime64):
         return {"$time": pd.Timestamp(value).isoformat()}
     if isinstance(value, tuple):
-        return {"$tuple": [_tagged(one) for one in value]}
+        return {"$tuple": [_tagged(part) for part in value]}
     if isinstance(value, list):
-        return [_tagged(one) for one in value]
+        return [_tagged(part) for part in value]
     if isinstance(value, Mapping):
-        tagged = {key: _tagged(one) for key, one in value.items()}
+        tagged = {key: _tagged(part) for key, part in value.items()}
         return {"$dict": tagged} if len(tagged) == 1 and next(iter(tagged)).startswith("$") else tagged
     raise StorageError(
         f"{value!r} of type {type(value).__name__} can not be written as JSON. Use labels of type str, int or float."
@@ -370,7 +401,7 @@ def _tagged(value: Any) -> Any:
 
 def _untagged(stored: Any) -> Any:
     if isinstance(stored, list):
-        return [_untagged(one) for one in stored]
+        return [_untagged(part) for part in stored]
     if not isinstance(stored, dict):
         return stored
     if len(stored) == 1:
@@ -380,10 +411,10 @@ def _untagged(stored: Any) -> Any:
         if tag == "$time":
             return pd.Timestamp(inner)
         if tag == "$tuple":
-            return tuple(_untagged(one) for one in inner)
+            return tuple(_untagged(part) for part in inner)
         if tag == "$dict":
-            return {key: _untagged(one) for key, one in inner.items()}
-    return {key: _untagged(one) for key, one in stored.items()}
+            return {key: _untagged(part) for key, part in inner.items()}
+    return {key: _untagged(part) for key, part in stored.items()}
 
 
 def _numpy_scalar(value: Any) -> Any:
@@ -393,7 +424,7 @@ def _numpy_scalar(value: Any) -> Any:
 
 
 def _diagnosis_to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
-    stored = {one.name: getattr(diagnosis, one.name) for one in fields(diagnosis)}
+    stored = {field.name: getattr(diagnosis, field.name) for field in fields(diagnosis)}
     for name in ("nearest_miss", "nearest_miss_scores"):
         stored[name] = None if stored[name] is None else _floats(stored[name])
     distance = stored["nearest_miss_distance"]
@@ -403,7 +434,7 @@ def _diagnosis_to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
 
 def _diagnosis_from_dict(stored: Mapping[str, Any]) -> Diagnosis:
     stored = {"is_spent": True, "n_real": 0, **stored}  # files of earlier versions do not say it
-    known = {one.name: stored[one.name] for one in fields(Diagnosis)}
+    known = {field.name: stored[field.name] for field in fields(Diagnosis)}
     for name in ("nearest_miss", "nearest_miss_scores"):
         known[name] = None if known[name] is None else _array(known[name])
     return Diagnosis(**{**known, "nearest_miss_distance": _untagged(known["nearest_miss_distance"])})

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from countarfactuals.counterfactuals.outcomes import is_regression, outcome_head, shown_scores
+from countarfactuals.counterfactuals.outcomes import is_regression, outcome_head, score_name, shown_scores
 from countarfactuals.language import tr
 from countarfactuals.language.spelling import (
     arrow,
@@ -119,7 +119,7 @@ def _predictions(result: Counterfactuals, at: list[int], words: Words | None) ->
     yield Line("prediction", outcome_head(result), one_line(result.x_label), labels, labels, is_number=False)
     shown = shown_scores(result)
     for score in shown:
-        yield _score_line("score", score.name, score.of(scores), float(score.of(own)), words)
+        yield _score_line("score", score_name(score), score.of(scores), float(score.of(own)), words)
     if result.score_names and not shown:
         yield _score_line("highest score", "", scores.max(axis=1), float(own.max()), words)
 

@@ -1,13 +1,12 @@
 """Data sets whose process, and so the plausibility of any row, is known; and the real coffees of the paper."""
 
 from countarfactuals.datasets.coffee import COFFEE_CHARACTERISTICS, CoffeeSet, load_coffee
-from countarfactuals.datasets.dataset import Dataset
 from countarfactuals.datasets.illustrative import Cassini, ThreeBlobs, TwoSines
 from countarfactuals.datasets.loan import LoanProcess, load_loan
 from countarfactuals.datasets.networks import BayesianNetwork, Node
 from countarfactuals.datasets.paper import PaperSet, load_paper_set
 from countarfactuals.datasets.plane import Strand, Strands, random_plane
-from countarfactuals.datasets.process import Process, read_process, write_process
+from countarfactuals.datasets.process import Dataset, Process, read_process, write_process
 from countarfactuals.datasets.random_network import random_learnable_network, random_network
 
 __all__ = [

@@ -23,7 +23,7 @@ from urllib.request import urlopen
 import pandas as pd
 
 from countarfactuals.exceptions import DataError, StorageError, listed
-from countarfactuals.files import whole_file
+from countarfactuals.files import write_whole
 
 URL = "https://raw.githubusercontent.com/jldbc/coffee-quality-database/master/data/arabica_data_cleaned.csv"
 # Of the copy that comes with the paper's results. It has the length of the public file, and the same text in the parts
@@ -57,9 +57,9 @@ _FEATURES = (*COFFEE_CHARACTERISTICS[:4], *_TASTE, "moisture", "color", "altitud
 _CATEGORIES = ("country.of.origin", "variety", "processing.method", "color")
 _NUMBERS = (*_TASTE, "moisture", "altitude_mean_meters")
 _YEAR, _POINTS, _QUALITY = "harvest.year", "total.cup.points", "quality"
-VARIETIES = ("Bourbon", "Catuai", "Caturra", "Other", "Typica")
+_VARIETIES = ("Bourbon", "Catuai", "Caturra", "Other", "Typica")
 HIGHEST = 8849.0  # metres, of the highest mountain
-QUALITIES = ("bad", "good")
+_QUALITIES = ("bad", "good")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _cleaned(raw: pd.DataFrame) -> pd.DataFrame:
     quality = (points >= points.median()).map({False: "bad", True: "good"})
     return raw.assign(
         **{
-            "variety": variety.where(variety.isin(VARIETIES) | variety.isna(), "Other"),
+            "variety": variety.where(variety.isin(_VARIETIES) | variety.isna(), "Other"),
             "altitude_mean_meters": altitude.where(altitude <= HIGHEST),
             _QUALITY: quality.where(points.notna()),
         }
@@ -129,15 +129,15 @@ def _typed(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     """Complete rows, numbered anew: years as integers, categories as such."""
     years = frame[_YEAR].astype(str).str.findall(r"(?:19|20)\d\d").str[-1]
     frame = frame.assign(**{_YEAR: years})[[*_FEATURES, _QUALITY]].dropna().reset_index(drop=True)
-    unknown = sorted(set(frame[_QUALITY]) - set(QUALITIES))
+    unknown = sorted(set(frame[_QUALITY]) - set(_QUALITIES))
     if unknown or not len(frame):
         raise DataError(
-            f"Column {_QUALITY!r} must be one of {listed(QUALITIES)} in every row, got {listed(unknown)}."
+            f"Column {_QUALITY!r} must be one of {listed(_QUALITIES)} in every row, got {listed(unknown)}."
             if unknown
             else f"No row is complete. Used are the columns {listed(_FEATURES, most=len(_FEATURES))}."
         )
     types = dict.fromkeys(_CATEGORIES, "category") | dict.fromkeys(_NUMBERS, "float64") | {_YEAR: "int64"}
-    quality = pd.Series(pd.Categorical(frame[_QUALITY], categories=list(QUALITIES)), name=_QUALITY)
+    quality = pd.Series(pd.Categorical(frame[_QUALITY], categories=list(_QUALITIES)), name=_QUALITY)
     return frame[list(_FEATURES)].astype(types), quality
 
 
@@ -185,8 +185,7 @@ def _download(path: Path) -> bytes:
 def _store(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as unfinished:
-            unfinished.write_bytes(content)
+        write_whole(path, content)
     except (OSError, StorageError) as error:
         raise StorageError(
             f"{str(path)!r} can not be written ({error}). Set the environment variable {CACHE} to a folder that can."

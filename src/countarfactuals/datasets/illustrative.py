@@ -22,8 +22,8 @@ from countarfactuals.datasets.plane import PlaneMixture
 from countarfactuals.exceptions import ParameterError
 
 # The paper's text puts the third blob at (0, 0); the published data has it here.
-PUBLISHED_MEANS = ((-10.0, 5.0), (0.0, 5.0), (10.0, 0.0))
-BLOB_LABEL_THRESHOLD = 6.0
+_PUBLISHED_MEANS = ((-10.0, 5.0), (0.0, 5.0), (10.0, 0.0))
+_BLOB_LABEL_THRESHOLD = 6.0
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ class TwoSines(PlaneMixture, kind="two_sines"):
 class ThreeBlobs(PlaneMixture, kind="three_blobs"):
     """Round normals around `means`; y = 1 in the upper part, x2 > 6."""
 
-    means: tuple[tuple[float, float], ...] = PUBLISHED_MEANS
+    means: tuple[tuple[float, float], ...] = _PUBLISHED_MEANS
     sd: float = 1.0
 
     def __post_init__(self) -> None:
         shape = np.shape(self.means)
         if len(shape) != 2 or shape[0] < 1 or shape[1] != 2:
-            raise ParameterError(f"means is {self.means!r}; give pairs (x1, x2), such as {PUBLISHED_MEANS!r}.")
+            raise ParameterError(f"means is {self.means!r}; give pairs (x1, x2), such as {_PUBLISHED_MEANS!r}.")
         if not self.sd > 0:
             raise ParameterError(f"sd is {self.sd!r}; it must be a number above 0.")
 
@@ -88,7 +88,7 @@ class ThreeBlobs(PlaneMixture, kind="three_blobs"):
         return np.asarray(self.means, dtype=float)[component, 1], np.full(len(component), self.sd)
 
     def _label(self, component: np.ndarray, x2: np.ndarray) -> np.ndarray:
-        return x2 > BLOB_LABEL_THRESHOLD
+        return x2 > _BLOB_LABEL_THRESHOLD
 
     def to_dict(self) -> dict[str, Any]:
         """The process as `dgp.json` holds it."""

@@ -20,17 +20,17 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from countarfactuals.datasets.dataset import Dataset
 from countarfactuals.datasets.factors import Choice, Columns, Quantity
-from countarfactuals.datasets.process import LABEL, Process, check_features, check_n, check_numbers, generator
+from countarfactuals.datasets.process import LABEL, Dataset, Process, check_features, check_numbers
 from countarfactuals.exceptions import DataError, listed
+from countarfactuals.parameters import as_generator, check_int
 
-EDUCATION = ("primary", "secondary", "apprenticeship", "bachelor", "master")
-HOUSING = ("own", "rent", "free")
+_EDUCATION = ("primary", "secondary", "apprenticeship", "bachelor", "master")
+_HOUSING = ("own", "rent", "free")
 PURPOSE = ("car", "furniture", "education", "business", "repairs")
-OUTCOME = ("bad", "good")
-TYPICAL_INCOME = 36_000.0
-DEFAULT_SEED = 20240612
+_OUTCOME = ("bad", "good")
+_TYPICAL_INCOME = 36_000.0
+_DEFAULT_SEED = 20240612
 
 
 def _education_weights(given: Columns) -> np.ndarray:
@@ -88,15 +88,15 @@ def _usual_duration(given: Columns) -> np.ndarray:
 
 
 def _relative_income(given: Columns) -> np.ndarray:
-    return np.log(given["income"] / TYPICAL_INCOME)
+    return np.log(given["income"] / _TYPICAL_INCOME)
 
 
 FACTORS: tuple[Quantity | Choice, ...] = (
     Quantity("age", 0, 18.0, 75.0, 37.0, spread=0.34),
-    Choice("education", EDUCATION, True, _education_weights),
+    Choice("education", _EDUCATION, True, _education_weights),
     Quantity("employment_years", 1, 0.0, _longest_employment, _usual_employment, spread=0.85, shift=0.5),
     Quantity("income", 2, 6_000.0, 250_000.0, _usual_income, spread=0.30),
-    Choice("housing", HOUSING, False, _housing_weights),
+    Choice("housing", _HOUSING, False, _housing_weights),
     Quantity("savings", 2, 0.0, 300_000.0, _usual_savings, spread=1.0, shift=300.0),
     Choice("purpose", PURPOSE, False, _purpose_weights),
     Quantity("amount", 0, 500.0, 75_000.0, _usual_amount, spread=0.50),
@@ -134,15 +134,15 @@ class LoanProcess(Process, kind="loan"):
 
     def sample(self, n: int, random_state: int | np.random.Generator | None = None) -> pd.DataFrame:
         """Draw `n` rows: the features, then y."""
-        n = check_n(n)
-        rng = generator(random_state)
+        n = check_int("n", n, 1)
+        rng = as_generator(random_state)
         given: Columns = {}
         for factor in FACTORS:
             drawn = factor.draw(given, n, rng)
             given[factor.name] = factor.recorded(drawn) if isinstance(factor, Quantity) else drawn
         good = rng.random(n) < expit(_good_logit(given))
         columns = {factor.name: _as_column(factor, given[factor.name]) for factor in FACTORS}
-        return pd.DataFrame({**columns, LABEL: pd.Categorical.from_codes(good.astype(int), categories=list(OUTCOME))})
+        return pd.DataFrame({**columns, LABEL: pd.Categorical.from_codes(good.astype(int), categories=list(_OUTCOME))})
 
     def probability_good(self, frame: Any) -> np.ndarray:
         """The true P(y = good | x) of each row."""
@@ -156,7 +156,7 @@ class LoanProcess(Process, kind="loan"):
 
 
 def load_loan(
-    *, n: int = 2000, missing: bool = False, random_state: int | np.random.Generator | None = DEFAULT_SEED
+    *, n: int = 2000, missing: bool = False, random_state: int | np.random.Generator | None = _DEFAULT_SEED
 ) -> Dataset:
     """Loans with their outcome, good or bad, and the process that they come from.
 
@@ -171,7 +171,7 @@ def load_loan(
     True
     """
     process = LoanProcess()
-    rng = generator(random_state)
+    rng = as_generator(random_state)
     frame = process.sample(n, rng)
     X = frame.drop(columns=LABEL)
     if missing:

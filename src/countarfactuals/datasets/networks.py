@@ -23,13 +23,12 @@ from countarfactuals.datasets.process import (
     LABEL,
     Process,
     check_features,
-    check_n,
     check_numbers,
-    generator,
 )
 from countarfactuals.exceptions import DataError, did_you_mean, listed
+from countarfactuals.parameters import as_generator, check_int
 
-NODE_KINDS = ("normal", "bernoulli", "categorical")
+_NODE_KINDS = ("normal", "bernoulli", "categorical")
 
 Values = dict[str, np.ndarray]
 
@@ -52,10 +51,10 @@ class Node:
     intercepts: tuple[float, ...] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if self.kind not in NODE_KINDS:
+        if self.kind not in _NODE_KINDS:
             raise DataError(
-                f"Node {self.name!r} has the unknown kind {self.kind!r}. Known: {listed(NODE_KINDS)}."
-                f"{did_you_mean(self.kind, NODE_KINDS)}"
+                f"Node {self.name!r} has the unknown kind {self.kind!r}. Known: {listed(_NODE_KINDS)}."
+                f"{did_you_mean(self.kind, _NODE_KINDS)}"
             )
         if len(self.weights) != len(self.parents):
             raise DataError(f"Node {self.name!r} has {len(self.parents)} parents and {len(self.weights)} weights.")
@@ -208,8 +207,8 @@ class BayesianNetwork(Process, kind="bayesian_network"):
 
     def sample(self, n: int, random_state: int | np.random.Generator | None = None) -> pd.DataFrame:
         """Draw `n` rows: the features, then y."""
-        n = check_n(n)
-        values = draw_nodes(self.nodes, n, generator(random_state))
+        n = check_int("n", n, 1)
+        values = draw_nodes(self.nodes, n, as_generator(random_state))
         columns: dict[str, Any] = {node.name: _as_column(node, values[node.name]) for node in self.features}
         return pd.DataFrame({**columns, LABEL: values[LABEL].astype(np.int64)})
 

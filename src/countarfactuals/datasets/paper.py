@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from countarfactuals.datasets.dataset import Dataset
 from countarfactuals.datasets.networks import BayesianNetwork
-from countarfactuals.datasets.process import LABEL, Process, check_features, read_process
+from countarfactuals.datasets.process import LABEL, Dataset, Process, check_features, read_process
 from countarfactuals.exceptions import DataError, did_you_mean, listed
 
 PAPER_SETS = ("cassini", "pawelczyk", "two_sines", "bn_5", "bn_10", "bn_20")

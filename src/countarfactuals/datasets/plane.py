@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
-from countarfactuals.datasets.process import LABEL, Process, check_n, check_numbers, generator
+from countarfactuals.datasets.process import LABEL, Process, check_numbers
 from countarfactuals.exceptions import ParameterError
+from countarfactuals.parameters import as_generator, check_int
 
 
 class PlaneMixture(Process):
@@ -46,8 +47,8 @@ class PlaneMixture(Process):
 
     def sample(self, n: int, random_state: int | np.random.Generator | None = None) -> pd.DataFrame:
         """Draw `n` rows: the features, then y."""
-        n = check_n(n)
-        rng = generator(random_state)
+        n = check_int("n", n, 1)
+        rng = as_generator(random_state)
         component = rng.integers(self._n_components, size=n)
         x1 = rng.normal(*self._first(component))
         x2 = rng.normal(*self._second(component, x1))
@@ -118,8 +119,8 @@ class Strands(PlaneMixture, kind="strands"):
 
 def random_plane(n_strands: int = 4, *, random_state: int | np.random.Generator | None = None) -> Strands:
     """Draw `n_strands` strands, half of them straight."""
-    check_n(n_strands)
-    rng = generator(random_state)
+    check_int("n_strands", n_strands, 1)
+    rng = as_generator(random_state)
     return Strands(
         tuple(
             Strand(

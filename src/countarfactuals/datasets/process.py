@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,7 +24,6 @@ import pandas as pd
 from countarfactuals.exceptions import (
     DataError,
     DataTypeError,
-    ParameterError,
     StorageError,
     did_you_mean,
     listed,
@@ -85,10 +85,10 @@ def read_process(path: str | PathLike[str]) -> Process:
         description = json.loads(text)
     except json.JSONDecodeError as error:
         raise StorageError(f"{str(path)!r} is not JSON ({error}). Write it anew with `write_process`.") from error
-    return process_from_dict(description, source=str(path))
+    return _process_from_dict(description, source=str(path))
 
 
-def process_from_dict(description: Any, source: str = "the description") -> Process:
+def _process_from_dict(description: Any, source: str = "the description") -> Process:
     """The process that a dictionary describes; `source` is what errors call it."""
     kinds = Process._registry
     if not isinstance(description, Mapping) or "kind" not in description:
@@ -144,23 +144,6 @@ def check_numbers(column: pd.Series) -> np.ndarray:
     return numbers
 
 
-def check_n(n: Any) -> int:
-    """The number of rows to draw: a whole number, at least one."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise ParameterError(f"n is {n!r}; it must be a whole number of at least 1.")
-    return int(n)
-
-
-def generator(random_state: int | np.random.Generator | None) -> np.random.Generator:
-    """One generator from a seed, a generator (used as it is) or nothing."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            f"random_state is {random_state!r}; give a non-negative integer, a numpy.random.Generator or None."
-        ) from error
-
-
 def _as_pandas(frame: Any) -> pd.DataFrame:
     if isinstance(frame, pd.DataFrame):
         return frame
@@ -170,3 +153,13 @@ def _as_pandas(frame: Any) -> pd.DataFrame:
         raise DataTypeError(
             f"Got {type(frame).__name__}; a data frame (pandas, polars, pyarrow) is needed, with named columns."
         ) from error
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Features and label, and the process that they were drawn from."""
+
+    name: str
+    X: pd.DataFrame
+    y: pd.Series
+    process: Process

@@ -29,18 +29,19 @@ from scipy.special import expit
 
 from countarfactuals._optional import optional
 from countarfactuals.datasets.networks import BayesianNetwork, Node, Values
-from countarfactuals.datasets.process import LABEL, generator
+from countarfactuals.datasets.process import LABEL
 from countarfactuals.exceptions import ParameterError
+from countarfactuals.parameters import as_generator, check_float, check_int
 
 EDGE_PROBABILITY = 0.5
-LABEL_EDGE_PROBABILITY = 0.5
-LABEL_WEIGHT_PROBABILITY = 0.1
+_LABEL_EDGE_PROBABILITY = 0.5
+_LABEL_WEIGHT_PROBABILITY = 0.1
 SMALLEST_SD = 0.05
-CALIBRATION_ROWS = 10_000
+_CALIBRATION_ROWS = 10_000
 # As the study's black boxes: 10 rounds, fitted to the squared error on 5,000 rows, cut at 0.5.
 BOOSTING_ROUNDS = 10
-TRAINING_ROWS = 5_000
-HELD_OUT_ROWS = 5_000
+_TRAINING_ROWS = 5_000
+_HELD_OUT_ROWS = 5_000
 _NEED = ("Random networks need", "study")  # what, and the extra that installs it
 
 
@@ -57,7 +58,7 @@ def random_network(
     `n_levels` is the number of levels of the categorical features, or several numbers that each of them draws from.
     """
     choices = _check(n_features, categorical_share, n_levels)
-    rng = generator(random_state)
+    rng = as_generator(random_state)
     names = [LABEL, *(f"x{index}" for index in range(1, n_features + 1))]
     parents = _random_parents(names, rng)
     n_categorical = round(categorical_share * n_features)
@@ -83,15 +84,14 @@ def random_learnable_network(
     """Redraw `random_network` until its labels are balanced and XGBoost predicts them well."""
     if not 0.0 <= min_accuracy < 1.0:
         raise ParameterError(f"min_accuracy is {min_accuracy!r}; it must lie in [0, 1).")
-    if max_tries < 1:
-        raise ParameterError(f"max_tries is {max_tries!r}; it must be at least 1.")
+    check_int("max_tries", max_tries, 1)
     xgboost = optional("xgboost", *_NEED)
-    rng = generator(random_state)
+    rng = as_generator(random_state)
     for _ in range(max_tries):
         network = random_network(
             n_features, categorical_share=categorical_share, n_levels=n_levels, sine=sine, random_state=rng
         )
-        if is_balanced(network) and is_learnable(network, xgboost, min_accuracy, rng):
+        if _is_balanced(network) and _is_learnable(network, xgboost, min_accuracy, rng):
             return network
     raise ParameterError(
         f"None of {max_tries} networks of {n_features} features was balanced with an accuracy above {min_accuracy}. "
@@ -99,17 +99,17 @@ def random_learnable_network(
     )
 
 
-def is_balanced(network: BayesianNetwork) -> bool:
+def _is_balanced(network: BayesianNetwork) -> bool:
     """Whether 0.4 < E[y] < 0.6; exact, because y is a root."""
     return 0.4 < expit(network.label.aggregate({}, 1)[0]) < 0.6
 
 
-def is_learnable(network: BayesianNetwork, xgboost: ModuleType, min_accuracy: float, rng: np.random.Generator) -> bool:
+def _is_learnable(network: BayesianNetwork, xgboost: ModuleType, min_accuracy: float, rng: np.random.Generator) -> bool:
     """Whether XGBoost is accurate and balanced on held-out rows."""
-    held_out = network.sample(HELD_OUT_ROWS, rng)
+    held_out = network.sample(_HELD_OUT_ROWS, rng)
     if best_accuracy(network, held_out) <= min_accuracy:
         return False
-    training = network.sample(TRAINING_ROWS, rng)
+    training = network.sample(_TRAINING_ROWS, rng)
     fitted = xgboost.train(
         {"objective": "reg:squarederror", "nthread": 1, "verbosity": 0},
         xgboost.DMatrix(_codes(training), training[LABEL].to_numpy()),
@@ -138,7 +138,7 @@ def _random_parents(names: list[str], rng: np.random.Generator) -> dict[str, lis
         seed = int(rng.integers(2**31))
         graph = networkx.gnp_random_graph(size, EDGE_PROBABILITY, seed=seed, directed=True)
         graph.remove_edges_from([(start, end) for start, end in graph.edges if start > end])
-        added = rng.random(size) < LABEL_EDGE_PROBABILITY
+        added = rng.random(size) < _LABEL_EDGE_PROBABILITY
         graph.add_edges_from((0, end) for end in range(1, size) if added[end])
         if graph.out_degree(0) > 0:
             return {names[end]: [names[start] for start in sorted(graph.predecessors(end))] for end in range(size)}
@@ -168,7 +168,7 @@ def _random_weights(parents: list[str], rng: np.random.Generator) -> tuple[float
     weights = rng.uniform(-1.0, 1.0, size=d)
     if d > 2:
         weights += 3.0 * (rng.random(d) < 3.0 / d)
-    if LABEL in parents and rng.random() < LABEL_WEIGHT_PROBABILITY:
+    if LABEL in parents and rng.random() < _LABEL_WEIGHT_PROBABILITY:
         weights[parents.index(LABEL)] += rng.uniform(3.0, 4.0)
     return tuple((weights / np.abs(weights).sum()).tolist())
 
@@ -179,22 +179,21 @@ def _calibrated(nodes: list[Node], rng: np.random.Generator) -> tuple[Node, ...]
     ready = []
     for node in nodes:
         if node.parents:
-            raw = node.raw_aggregate(values, CALIBRATION_ROWS)
+            raw = node.raw_aggregate(values, _CALIBRATION_ROWS)
             spread = float(raw.std())
             # Parents that never vary in the sample leave nothing to scale.
             scale = 1.0 / spread if spread > 1e-9 else 1.0
             node = replace(node, bias=-float(raw.mean()), scale=scale)
-        values[node.name] = node.draw(values, CALIBRATION_ROWS, rng)
+        values[node.name] = node.draw(values, _CALIBRATION_ROWS, rng)
         ready.append(node)
     return tuple(ready)
 
 
 def _check(n_features: int, categorical_share: float, n_levels: int | Sequence[int]) -> list[int]:
-    if isinstance(n_features, bool) or not isinstance(n_features, int | np.integer) or n_features < 1:
-        raise ParameterError(f"n_features is {n_features!r}; it must be a whole number of at least 1.")
-    if not 0.0 <= categorical_share <= 1.0:
-        raise ParameterError(f"categorical_share is {categorical_share!r}; it must lie in [0, 1].")
-    choices = [n_levels] if isinstance(n_levels, int | np.integer) else list(n_levels)
-    if not choices or any(isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2 for k in choices):
-        raise ParameterError(f"n_levels is {n_levels!r}; give whole numbers of at least 2.")
-    return [int(k) for k in choices]
+    check_int("n_features", n_features, 1)
+    check_float("categorical_share", categorical_share, 0.0, 1.0)
+    if not isinstance(n_levels, Sequence):
+        return [check_int("n_levels", n_levels, 2, "several, or ")]
+    if not n_levels:
+        raise ParameterError("n_levels is empty; give whole numbers of at least 2.")
+    return [check_int("n_levels", k, 2) for k in n_levels]

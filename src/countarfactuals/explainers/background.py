@@ -1,7 +1,7 @@
 """What an explainer learns from data in `fit`: columns, the model's scores, distances, and what is plausible.
 
 The forest is grown on the features. Its leaves also describe the model's scores, so that one forest serves every
-target: a wanted outcome weighs the leaves by the share of their rows that have it (`goal_evidence`).
+target: a wanted outcome weighs the leaves by the share of their rows that have it (`_goal_evidence`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from countarfactuals.arf import AdversarialRandomForest
 from countarfactuals.arf.evidence import ANY_OF, INTERVALS, Evidence
 from countarfactuals.arf.truncnorm import log_interval_mass
-from countarfactuals.exceptions import DataError
+from countarfactuals.exceptions import DataError, listed
 from countarfactuals.objectives import Gower, canonical
 from countarfactuals.plausibility import Plausibility
 from countarfactuals.prediction import Goal, Predictor
@@ -58,6 +58,16 @@ class Background:
     def n_rows(self) -> int:
         """How many rows the data had that the explainer was fitted to."""
         return len(self.matrix) if self.sampled is None else self.sampled.n_rows
+
+    def check_columns(self, schema: Schema) -> None:
+        """Refuse the schema of a result that another explainer has made."""
+        if [(c.name, c.kind, c.levels) for c in schema.columns] != [
+            (c.name, c.kind, c.levels) for c in self.schema.columns
+        ]:
+            raise DataError(
+                f"The result has the features {listed(schema.names)}, the explainer was fitted to "
+                f"{listed(self.schema.names)}, or their kinds or levels differ. Pass the explainer that made it."
+            )
 
     @cached_property
     def low(self) -> np.ndarray:
@@ -123,7 +133,7 @@ class Background:
 
     def _goal_shares(self, goal: Goal) -> np.ndarray:
         forest = self.plausibility.forest
-        evidence = goal_evidence(forest, self.predictor, goal)
+        evidence = _goal_evidence(forest, self.predictor, goal)
         if evidence is None:
             return np.ones(forest.forest_.n_leaves)
         column = int(np.flatnonzero(evidence.kind[0])[0])
@@ -173,7 +183,7 @@ def matrix_with_scores(matrix: np.ndarray, scores: np.ndarray, predictor: Predic
     return np.concatenate(parts, axis=1)
 
 
-def goal_evidence(forest: AdversarialRandomForest, predictor: Predictor, goal: Goal) -> Evidence | None:
+def _goal_evidence(forest: AdversarialRandomForest, predictor: Predictor, goal: Goal) -> Evidence | None:
     """The goal as a condition on the forest's columns after the features; None if it has none."""
     first, n_columns = len(predictor.schema.columns), len(forest.schema_.columns)
     if n_columns == first:

@@ -153,7 +153,7 @@ class Explainer(BaseEstimator, ABC):
             pandas frames: a `pyarrow.dataset.Dataset`, the path of a Parquet file or folder, a Dask or a Spark frame.
             The forest describes all rows; of what `density.rows_in_memory` does not hold a random sample is kept for
             all else, `kept_rows_` (see `large_background`).
-        y : the observed outcomes, needed with `outcome="observed"` only.
+        y : the observed outcomes, needed with `outcome="observed"`, and by NICE with `only_correct`.
         ordered : levels, lowest first, of columns that have an order which their type does not tell.
         values : which numbers occur, learned from the data unless declared here; see `Schema.infer`. Only such are
             handed out; `schema_.describe()` tells them.
@@ -161,6 +161,7 @@ class Explainer(BaseEstimator, ABC):
             "purpose": {"A40": "new car"}}, or a pair of both.
         """
         self._check_parameters()
+        self._check_outcome(y)
         seed = _as_seed(self.random_state)
         if isinstance(values, str) and values == "auto" and self._as_published:
             values = None
@@ -181,7 +182,7 @@ class Explainer(BaseEstimator, ABC):
         plausibility = fit_plausibility(forest, schema, full, measure, gower, np.random.default_rng([seed, 1]))
         schema = schema.labelled(labels)
         sampled = None if large is None else large.sampled
-        self._set_fitted(Background(schema, matrix, scores, predictor, gower, plausibility, sampled=sampled), seed)
+        self._set_fitted(Background(schema, matrix, scores, predictor, gower, plausibility, sampled=sampled), seed, y)
         if self.relations is not None and not self._as_published:
             self._asked_relations()  # looked for now, and not in the first explanation
         return self
@@ -221,7 +222,7 @@ class Explainer(BaseEstimator, ABC):
         self._fitted()
         return self
 
-    def _set_fitted(self, background: Background, seed: int) -> None:
+    def _set_fitted(self, background: Background, seed: int, y: Any = None) -> None:
         self.background_ = background
         self.seed_ = seed
         self.schema_ = background.schema
@@ -256,6 +257,9 @@ class Explainer(BaseEstimator, ABC):
             raise ParameterError(
                 f"extra_objectives can not be named {listed(sorted(taken))}: these exist. Rename them."
             )
+
+    def _check_outcome(self, y: Any) -> None:
+        """Refuse to fit without outcomes that the method needs."""
 
     def _unfitted_forest(self, seed: int) -> AdversarialRandomForest:
         chosen = self.density or AdversarialRandomForest(**(_PAPER_FOREST if self._as_published else {}))
@@ -447,15 +451,8 @@ class Explainer(BaseEstimator, ABC):
         return robustness(self, counterfactuals, models, bootstrap, (X, y), wanted)
 
     def _check_batch(self, results: Sequence[Counterfactuals]) -> None:
-        """Refuse results of other columns than this explainer's."""
-        own = self.schema_.columns
         for result in results[:1]:
-            theirs = result.schema.columns
-            if [(c.name, c.kind, c.levels) for c in own] != [(c.name, c.kind, c.levels) for c in theirs]:
-                raise DataError(
-                    f"The results have the features {listed(result.schema.names)}, this explainer was fitted to "
-                    f"{listed(self.schema_.names)}, or their kinds or levels differ. Pass what it has explained."
-                )
+            self._fitted().check_columns(result.schema)
 
     def trace(
         self, x: Any, target: Any = None, constraints: Constraints | None = None

@@ -40,7 +40,7 @@ _NEARLY = 0.9  # of the most helped: those who change less may help so much fewe
 _ROUND = 20  # about as many round numbers are in the range of a column
 
 
-class Item(NamedTuple):
+class _Item(NamedTuple):
     """What becomes of a column; of a level that has no order which one."""
 
     column: int
@@ -48,7 +48,7 @@ class Item(NamedTuple):
     level: float = math.nan
 
 
-ItemSet = tuple[Item, ...]
+_ItemSet = tuple[_Item, ...]
 
 
 class Settings(NamedTuple):
@@ -101,7 +101,7 @@ def _candidates(
 ) -> list[tuple[Change, ...]]:
     """Sets of changes to try, without repetition, the most frequent of each size."""
     reached = _reached_values(results, settings.max_changes)
-    by_size: dict[int, list[ItemSet]] = defaultdict(list)
+    by_size: dict[int, list[_ItemSet]] = defaultdict(list)
     for items in sorted(reached, key=lambda items: (-len(reached[items]), items)):
         by_size[len(items)].append(items)
     each = max(1, settings.max_candidates // (len(_CONTENT) * max(len(by_size), 1)))
@@ -114,12 +114,12 @@ def _candidates(
     return list(dict.fromkeys(made))[: settings.max_candidates]
 
 
-def _reached_values(results: Sequence[Counterfactuals], most: int) -> dict[ItemSet, dict[int, np.ndarray]]:
+def _reached_values(results: Sequence[Counterfactuals], most: int) -> dict[_ItemSet, dict[int, np.ndarray]]:
     """By set of items the rows that have a counterfactual with it, and what its columns become there, in the median."""
     best = [result.select(min(_BEST, len(result))) if len(result) else result for result in results]
     sets = [[_items(result, i) for i in range(len(result))] for result in best]
     often = Counter(item for row in sets for item in set().union(*row))
-    found: dict[ItemSet, dict[int, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[_ItemSet, dict[int, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
     for number, (result, row) in enumerate(zip(best, sets, strict=True)):
         for i, items in enumerate(row):
             for chosen in _subsets(items, often, most):
@@ -129,22 +129,22 @@ def _reached_values(results: Sequence[Counterfactuals], most: int) -> dict[ItemS
     }
 
 
-def _items(result: Counterfactuals, i: int) -> frozenset[Item]:
+def _items(result: Counterfactuals, i: int) -> frozenset[_Item]:
     """What one counterfactual does, cells that were or become missing left out."""
     up, down, other = (cells[i] for cells in directions(result))
     other = other & ~np.isnan(result.x) & ~np.isnan(result.rows[i])
-    rises = [Item(j, AT_LEAST) for j in np.flatnonzero(up).tolist()]
-    falls = [Item(j, AT_MOST) for j in np.flatnonzero(down).tolist()]
-    levels = [Item(j, BECOMES, float(result.rows[i, j])) for j in np.flatnonzero(other).tolist()]
+    rises = [_Item(j, AT_LEAST) for j in np.flatnonzero(up).tolist()]
+    falls = [_Item(j, AT_MOST) for j in np.flatnonzero(down).tolist()]
+    levels = [_Item(j, BECOMES, float(result.rows[i, j])) for j in np.flatnonzero(other).tolist()]
     return frozenset([*rises, *falls, *levels])
 
 
-def _subsets(items: Iterable[Item], often: Counter[Item], most: int) -> list[ItemSet]:
+def _subsets(items: Iterable[_Item], often: Counter[_Item], most: int) -> list[_ItemSet]:
     kept = sorted(items, key=lambda item: (-often[item], item))[:_MOST_ITEMS]
     return [tuple(sorted(chosen)) for size in range(1, most + 1) for chosen in combinations(kept, size)]
 
 
-def _changes(background: Background, items: ItemSet, reached: np.ndarray, content: float) -> tuple[Change, ...]:
+def _changes(background: Background, items: _ItemSet, reached: np.ndarray, content: float) -> tuple[Change, ...]:
     """The items with values that this share of the rows, (n, items), is content with."""
     return tuple(
         Change(item.column, item.kind, item.level)
@@ -154,7 +154,7 @@ def _changes(background: Background, items: ItemSet, reached: np.ndarray, conten
     )
 
 
-def _value(background: Background, item: Item, values: np.ndarray, content: float) -> float:
+def _value(background: Background, item: _Item, values: np.ndarray, content: float) -> float:
     """A value that occurs, as a round number if it is one, at which this share of the values is reached."""
     rises = item.kind == AT_LEAST
     value = float(np.quantile(values, content if rises else 1 - content, method="higher" if rises else "lower"))

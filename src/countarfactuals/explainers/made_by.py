@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from countarfactuals.counterfactuals import Counterfactuals
-from countarfactuals.exceptions import DataError, DataTypeError, NotFittedError, listed
+from countarfactuals.exceptions import DataTypeError
 from countarfactuals.explainers.background import Background
 from countarfactuals.explainers.base import Explainer
 from countarfactuals.prediction import Goal, resolve
@@ -15,15 +15,8 @@ def background_for(result: Counterfactuals, explainer: Any) -> Background:
     """What the fitted explainer that a result belongs to knows of the data."""
     if not isinstance(explainer, Explainer):
         raise DataTypeError(f"`explainer` must be a fitted explainer, got {type(explainer).__name__}.")
-    if not hasattr(explainer, "background_"):
-        raise NotFittedError(f"This {type(explainer).__name__} is not fitted. Call `fit(X)` first.")
-    background = explainer.background_
-    own, other = result.schema.columns, background.schema.columns
-    if [(c.name, c.kind, c.levels) for c in own] != [(c.name, c.kind, c.levels) for c in other]:
-        raise DataError(
-            f"The result has the features {listed(result.schema.names)}, the explainer was fitted to "
-            f"{listed(background.schema.names)}, or their kinds or levels differ. Pass the explainer that made it."
-        )
+    background = explainer._fitted()
+    background.check_columns(result.schema)
     return background
 
 

@@ -95,8 +95,8 @@ def explain_rows(
     )
 
 
-def _warn(said: str) -> None:
-    warnings.warn(said, UserWarning, stacklevel=4)
+def _warn(text: str) -> None:
+    warnings.warn(text, UserWarning, stacklevel=4)
 
 
 def _way_of_asking(explainer: Explainer, together: bool | None, tasks: Tasks) -> tuple[bool, bool]:

@@ -26,9 +26,8 @@ a range is wanted.
 
 from __future__ import annotations
 
-import copy
 import warnings
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -47,7 +46,7 @@ from countarfactuals.explainers.registry import Method, register
 from countarfactuals.objectives import canonical, changed
 from countarfactuals.parameters import check_choice, check_int
 from countarfactuals.prediction.models import as_label
-from countarfactuals.schema import Labels, Schema, Values
+from countarfactuals.schema import Schema
 from countarfactuals.stored_arrays import taken
 
 if TYPE_CHECKING:
@@ -92,24 +91,9 @@ class NICEExplainer(Explainer):
         check_choice("only_correct", self.only_correct, (False, True))
         check_int("n_neighbours", self.n_neighbours, 1)
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        ordered: Mapping[Hashable, Sequence[Any]] | None = None,
-        values: Values = "auto",
-        labels: Labels | None = None,
-    ) -> Self:
-        """As in `Explainer`; `y` is needed with `only_correct` too."""
-        self._check_parameters()
+    def _check_outcome(self, y: Any) -> None:
         if self.only_correct and y is None:
             raise DataError("`only_correct` needs the observed classes: call `fit(X, y)`.")
-        fitted = copy.copy(self)  # so that a failure leaves this one as it was
-        super(NICEExplainer, fitted).fit(X, y, ordered=ordered, values=values, labels=labels)
-        fitted.correct_ = _is_correct(fitted.background_, y) if self.only_correct else None
-        self.__dict__.update(fitted.__dict__)
-        return self
 
     def fit_like(self, other: Explainer) -> Self:
         """As in `Explainer`; with `only_correct` the other one must be a NICE that knows y."""
@@ -120,9 +104,11 @@ class NICEExplainer(Explainer):
         self.correct_ = correct if self.only_correct else None
         return self
 
-    def _set_fitted(self, background: Background, seed: int) -> None:
+    def _set_fitted(self, background: Background, seed: int, y: Any = None) -> None:
+        # first, so that a failure leaves this one as it was
+        correct = _is_correct(background, y) if self.only_correct and y is not None else None
         super()._set_fitted(background, seed)
-        self.correct_ = None
+        self.correct_ = correct
         self._autoencoder: Autoencoder | None = None  # trained when first needed
 
     def _extra_arrays(self) -> dict[str, np.ndarray]:

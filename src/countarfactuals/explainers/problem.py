@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from countarfactuals.constraints import Limits
-from countarfactuals.constraints.kinds.rules import in_order_of
+from countarfactuals.constraints.asked_functions import in_order_of
 from countarfactuals.exceptions import ModelError
 from countarfactuals.explainers.background import Background
 from countarfactuals.explainers.kept import Kept

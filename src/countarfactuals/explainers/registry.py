@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import entry_points
 from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
+from countarfactuals._optional import load_plug_ins
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
 from countarfactuals.explainers.base import Explainer
 
@@ -68,7 +67,7 @@ def register(method: Method) -> Method:
 
 def methods() -> Mapping[str, Method]:
     """All methods by name, those of installed plug-ins too."""
-    _load_plug_ins()
+    load_plug_ins(PLUG_INS)
     return MappingProxyType(_METHODS)
 
 
@@ -86,12 +85,6 @@ class _Explainers(Mapping[str, "type[Explainer]"]):
 
 
 EXPLAINERS = _Explainers()
-
-
-@cache
-def _load_plug_ins() -> None:
-    for entry in entry_points(group=PLUG_INS):
-        entry.load()
 
 
 def make_explainer(method: str, model: Any, **parameters: Any) -> Explainer:

@@ -91,8 +91,8 @@ def _of_script(source: str, name: str, found: Extraction) -> None:
         if spoken is None:
             found.unclear.append(place)
         else:
-            one, several = spoken["alone"] or spoken["one"], spoken["several"]
-            found.phrases.append(Phrase(json.loads(one), several and json.loads(several), place))
+            alone, several = spoken["alone"] or spoken["one"], spoken["several"]
+            found.phrases.append(Phrase(json.loads(alone), several and json.loads(several), place))
 
 
 def _of_python(source: str, name: str, found: Extraction) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from countarfactuals.language.localised import LocaleCatalogue
 
 FOLDER = Path(__file__).with_name("catalogues")
-SUFFIX = ".po"
+_SUFFIX = ".po"
 
 
 def languages() -> tuple[str, ...]:
@@ -29,7 +29,7 @@ def languages() -> tuple[str, ...]:
     >>> languages()
     ('de', 'en')
     """
-    return tuple(sorted({ENGLISH.code, *(path.stem for path in FOLDER.glob(f"*{SUFFIX}"))}))
+    return tuple(sorted({ENGLISH.code, *(path.stem for path in FOLDER.glob(f"*{_SUFFIX}"))}))
 
 
 def catalogue_of(language: Language) -> Catalogue:
@@ -47,7 +47,7 @@ def catalogue_of(language: Language) -> Catalogue:
     if not isinstance(language, str | os.PathLike) or not os.fspath(language):
         raise _unknown(language)
     name = os.fspath(language)
-    if name.endswith(SUFFIX):
+    if name.endswith(_SUFFIX):
         return _of_file(os.path.abspath(name), None)
     return _of_code(name)
 
@@ -60,7 +60,7 @@ def _of_code(name: str) -> Catalogue:
         raise _unknown(name)
     if len(parts) == 1 and code == ENGLISH.code:
         return ENGLISH
-    return _of_file(None if code == ENGLISH.code else str(FOLDER / f"{code}{SUFFIX}"), "-".join([code, *parts[1:]]))
+    return _of_file(None if code == ENGLISH.code else str(FOLDER / f"{code}{_SUFFIX}"), "-".join([code, *parts[1:]]))
 
 
 @cache

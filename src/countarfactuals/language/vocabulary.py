@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-from countarfactuals.exceptions import ParameterError, did_you_mean, listed
+from countarfactuals.exceptions import ParameterError, unknown_column
 from countarfactuals.language.catalogue import spoken, tr
 from countarfactuals.language.spelling import name_text, one_line
 from countarfactuals.schema import Column
@@ -155,21 +155,19 @@ def words_of(
     known = [*names, outcome or "prediction"]
     for name in units or {}:
         if name not in known:
-            raise ParameterError(
-                f"`units` names {name!r}, which is no column; known: {listed(known)}.{did_you_mean(name, known)}"
-            )
+            raise unknown_column("units", name, known)
     checked = {name: _both_forms(f"units[{name!r}]", unit) for name, unit in (units or {}).items()}
     forms = (tr("row"), tr("rows")) if isinstance(rows, str) and rows == "rows" else _both_forms("rows", rows)
     return Words(checked, forms, outcome, style, options or {})
 
 
-def _both_forms(what: str, said: Any) -> tuple[str, str]:
-    if isinstance(said, tuple) and len(said) == 2 and all(isinstance(one, str) and one.strip() for one in said):
-        singular, plural = said
-    elif isinstance(said, str) and said.strip():
-        singular, plural = _singular(said), said
+def _both_forms(what: str, forms: Any) -> tuple[str, str]:
+    if isinstance(forms, tuple) and len(forms) == 2 and all(isinstance(form, str) and form.strip() for form in forms):
+        singular, plural = forms
+    elif isinstance(forms, str) and forms.strip():
+        singular, plural = _singular(forms), forms
     else:
-        raise ParameterError(f"`{what}` must be a word, or (singular, plural), got {said!r}.")
+        raise ParameterError(f"`{what}` must be a word, or (singular, plural), got {forms!r}.")
     return one_line(singular, _LONGEST), one_line(plural, _LONGEST)
 
 

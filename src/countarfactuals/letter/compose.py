@@ -7,16 +7,13 @@ import os
 import platform
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import numpy as np
-
+from countarfactuals._optional import versions_of
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
 from countarfactuals.counterfactuals.outcomes import is_range
 from countarfactuals.exceptions import (
     ConstraintError,
-    CountarfactualsError,
     DataError,
     DataTypeError,
     LetterWarning,
@@ -24,6 +21,7 @@ from countarfactuals.exceptions import (
     Setting,
     did_you_mean,
     listed,
+    unknown_column,
 )
 from countarfactuals.explainers.background import Background
 from countarfactuals.explainers.curves import Curve
@@ -97,7 +95,7 @@ def make_letter(
         reasons=() if result.status == "already" else reasons_of(result, curves, told, checked_codes),
         held_fixed=_held_fixed(result, curves, told, _names("protected", protected)),
         fingerprints=fingerprints_of(explainer, model_file),
-        versions=dict(_versions()),
+        versions={"Python": platform.python_version(), **versions_of(_PACKAGES)},
         made=made,
         dated=_day(dated, made),
         units=dict(units or {}),
@@ -175,11 +173,8 @@ def _warn_of_misspelt(strangers: Sequence[Hashable], names: Sequence[Hashable]) 
 
 
 def _may_change(result: Counterfactuals) -> list[bool]:
-    try:
-        free: np.ndarray = result.constraints.bind(result.schema, result.x).may_change
-    except CountarfactualsError:  # constraints from a file that this version can not bind
-        return [True] * len(result.schema.names)
-    return list(map(bool, free.tolist()))
+    limits = result.limits
+    return [True] * len(result.x) if limits is None else list(map(bool, limits.may_change.tolist()))
 
 
 def _codes(codes: Any, names: Sequence[Hashable]) -> dict[Hashable, str]:
@@ -194,13 +189,7 @@ def _codes(codes: Any, names: Sequence[Hashable]) -> dict[Hashable, str]:
         )
     for name in codes:
         if name not in names:
-            raise ParameterError(
-                "{parameter} names {column!r}, which is no column; known: {allowed}.{hint}",
-                parameter=Setting("codes"),
-                column=name,
-                allowed=listed(names),
-                hint=did_you_mean(name, names),
-            )
+            raise unknown_column("codes", name, names)
     return dict(codes)
 
 
@@ -230,13 +219,3 @@ def _day(dated: Any, made: datetime.datetime) -> datetime.date:
     if not isinstance(dated, datetime.date) or isinstance(dated, datetime.datetime):
         raise ParameterError(f"`dated` must be a datetime.date or None, got {dated!r}.")
     return dated
-
-
-def _versions() -> list[tuple[str, str]]:
-    found = [("Python", platform.python_version())]
-    for package in _PACKAGES:
-        try:
-            found.append((package, version(package)))
-        except PackageNotFoundError:
-            continue
-    return found

@@ -6,12 +6,11 @@ import datetime
 import os
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from countarfactuals.constraints.clause import tagged
 from countarfactuals.counterfactuals import Counterfactuals
-from countarfactuals.files import whole_file
+from countarfactuals.files import write_whole
 from countarfactuals.language import Language, speaking
 from countarfactuals.language.vocabulary import Unit
 
@@ -166,6 +165,5 @@ class Letter:
 
 def _written(content: str, path: str | os.PathLike[str] | None) -> str:
     if path is not None:
-        with whole_file(Path(path)) as unfinished:
-            unfinished.write_text(content, encoding="utf-8", newline="\n")
+        write_whole(path, content)
     return content

@@ -24,6 +24,7 @@ from joblib.hashing import NumpyHasher
 
 from countarfactuals.exceptions import StorageError
 from countarfactuals.explainers import Explainer, explainer_file
+from countarfactuals.files import checksum
 from countarfactuals.letter.contents import CONTENT, DESCRIPTION, FILE, Fingerprint
 from countarfactuals.schema import Schema
 
@@ -58,8 +59,7 @@ def model_fingerprint(model: Any, model_file: str | os.PathLike[str] | None = No
 
 def _file_digest(path: str | os.PathLike[str]) -> str:
     try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return checksum(path)
     except OSError as error:
         raise StorageError(
             f"The model's file {os.fspath(path)!r} can not be read: {error.strerror}. Give the path of the file that "

@@ -22,7 +22,7 @@ from countarfactuals.explainers.curves import Curve, ice_curves
 from countarfactuals.letter.contents import Reason
 from countarfactuals.prediction import Goal, Score
 
-MOST_REASONS = 4
+_MOST_REASONS = 4
 _ROUNDING = 1e-9  # of a score: by less than this nothing has moved
 
 
@@ -53,7 +53,7 @@ def reasons_of(
     often = result.changed.sum(axis=0).tolist()
     every = [_reason(result.schema.names[j], j, curve, told, codes, often[j]) for j, curve in enumerate(curves)]
     scored = [reason for reason in every if reason.gain > 0 or reason.n_changed]
-    return tuple(sorted(scored, key=lambda reason: (-reason.gain, -reason.n_changed))[:MOST_REASONS])
+    return tuple(sorted(scored, key=lambda reason: (-reason.gain, -reason.n_changed))[:_MOST_REASONS])
 
 
 def _reason(

@@ -29,12 +29,12 @@ from countarfactuals.counterfactuals.intervals import Estimate
 from countarfactuals.counterfactuals.recourse import CHANGES, FEWEST_ROWS, MEDIAN_DISTANCE, Recourse
 from countarfactuals.counterfactuals.recourse_words import SHOWN, heads, key_text
 from countarfactuals.exceptions import DataTypeError
-from countarfactuals.language import counted, tr
+from countarfactuals.language import tr
 from countarfactuals.language.spelling import name_text, share_text
 from countarfactuals.parameters import check_int
 from countarfactuals.plotting import style
-from countarfactuals.plotting.changes import FrequencyInfo, draw_bars, frequency_info
-from countarfactuals.plotting.subject import check_result
+from countarfactuals.plotting.changes import FrequencyInfo, draw_bars, frequency_info, nothing_changes
+from countarfactuals.plotting.subject import results_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,24 +85,15 @@ def plot_change_importance(
     most_features : how many are shown at most.
     ax : axes to draw on; they show as many features as they have room for.
     """
-    if is_batch := isinstance(counterfactuals, CounterfactualsBatch):
-        results = counterfactuals.results
-    else:
-        results = (check_result(counterfactuals),)
+    results = results_of(counterfactuals)
     if k is not None:
         check_int("k", k, 1)
     most = style.most_bars(ax, check_int("most_features", most_features, 1))
     if not any(map(len, results)):
-        nobody = tr("None of the {n} rows has a counterfactual.", n=len(results))
-        return style.show_message(ax, nobody) if is_batch else style.nothing_to_show(ax, results[0])
+        return nothing_changes(ax, counterfactuals)
     info = change_importance_info(results, k, most)
-    ax = style.bar_axes(ax, len(info.often.features))
-    draw_bars(ax, info.often)
+    ax = draw_bars(ax, info.often, counterfactuals)
     _draw_sizes(ax, info)
-    n = info.often.n_counterfactuals
-    count = counted(n, "{n:,} counterfactual", "{n:,} counterfactuals")
-    of_rows = counted(info.often.n_rows, "{count} of {n:,} row", "{count} of {n:,} rows", count=count)
-    style.title(ax, [of_rows] if is_batch else [count, *style.heading(results[0])], above=22.0)
     return ax
 
 

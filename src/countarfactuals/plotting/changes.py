@@ -31,7 +31,7 @@ from countarfactuals.language.spelling import DOWN, OTHER, UP, names_text
 from countarfactuals.parameters import check_int
 from countarfactuals.plotting import style
 from countarfactuals.plotting.style import fitted, name_of, text_width
-from countarfactuals.plotting.subject import check_result, most_changed
+from countarfactuals.plotting.subject import check_result, most_changed, results_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -253,25 +253,23 @@ def plot_frequency(
     most_features : how many are shown at most.
     ax : axes to draw on; they show as many features as they have room for.
     """
-    if is_batch := isinstance(counterfactuals, CounterfactualsBatch):
-        results = counterfactuals.results
-    else:
-        results = (check_result(counterfactuals),)
+    results = results_of(counterfactuals)
     most = style.most_bars(ax, check_int("most_features", most_features, 1))
     if not any(map(len, results)):
-        nobody = tr("None of the {n} rows has a counterfactual.", n=len(results))
-        return style.show_message(ax, nobody) if is_batch else style.nothing_to_show(ax, results[0])
-    info = frequency_info(results, most)
+        return nothing_changes(ax, counterfactuals)
+    return draw_bars(ax, frequency_info(results, most), counterfactuals)
+
+
+def nothing_changes(ax: Axes | None, counterfactuals: Counterfactuals | CounterfactualsBatch) -> Axes:
+    """Axes that say why there are no bars."""
+    if isinstance(counterfactuals, Counterfactuals):
+        return style.nothing_to_show(ax, counterfactuals)
+    return style.show_message(ax, tr("None of the {n} rows has a counterfactual.", n=len(counterfactuals)))
+
+
+def draw_bars(ax: Axes | None, info: FrequencyInfo, counterfactuals: Counterfactuals | CounterfactualsBatch) -> Axes:
+    """Bars of how often, split by how, below what they count."""
     ax = style.bar_axes(ax, len(info.features))
-    draw_bars(ax, info)
-    count = counted(info.n_counterfactuals, "{n:,} counterfactual", "{n:,} counterfactuals")
-    of_rows = counted(info.n_rows, "{count} of {n:,} row", "{count} of {n:,} rows", count=count)
-    style.title(ax, [of_rows] if is_batch else [count, *style.heading(results[0])], above=22.0)
-    return ax
-
-
-def draw_bars(ax: Axes, info: FrequencyInfo) -> None:
-    """Bars of how often, split by how."""
     words = {UP: tr("↑ increased"), DOWN: tr("↓ decreased"), OTHER: tr("↔ other value")}
     places = np.arange(len(info.features))
     start = np.zeros(len(places))
@@ -288,6 +286,15 @@ def draw_bars(ax: Axes, info: FrequencyInfo) -> None:
     ax.xaxis.set_major_formatter(style.percent())
     style.label_axes(ax, _x_label(info))
     style.legend(ax, None, "lower left", (0.0, 1.0), ncols=3, borderaxespad=0.3)
+    style.title(ax, _counts(info, counterfactuals), above=22.0)
+    return ax
+
+
+def _counts(info: FrequencyInfo, counterfactuals: Counterfactuals | CounterfactualsBatch) -> list[str]:
+    count = counted(info.n_counterfactuals, "{n:,} counterfactual", "{n:,} counterfactuals")
+    if isinstance(counterfactuals, Counterfactuals):
+        return [count, *style.heading(counterfactuals)]
+    return [counted(info.n_rows, "{count} of {n:,} row", "{count} of {n:,} rows", count=count)]
 
 
 def _x_label(info: FrequencyInfo) -> str:

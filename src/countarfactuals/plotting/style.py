@@ -33,22 +33,13 @@ if TYPE_CHECKING:
 
 _Axis = Literal["x", "y", "both"]
 
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+BLACK, GREEN = "#000000", "#009E73"
+YELLOW, BLUE, VERMILLION = "#F0E442", "#0072B2", "#D55E00"
 GREY, QUIET, FAINT = "#595959", "#767676", "#D9D9D9"
 
 X_COLOUR, COUNTERFACTUAL_COLOUR, REAL_COLOUR = BLACK, BLUE, "#A6A6A6"
 CHANGE_COLOURS = {"↑": BLUE, "↓": VERMILLION, "↔": GREEN}
 CHANGE_TINTS = {"↑": "#DCEBF5", "↓": "#FBE5D6", "↔": "#D9F0E8"}
-METHOD_COLOURS = {
-    "arf": BLUE,
-    "mocarf": GREEN,
-    "moc": ORANGE,
-    "mocctree": PURPLE,
-    "nice": VERMILLION,
-    "whatif": SKY,
-    "random": QUIET,
-}
 DASHED = (0, (4, 3))
 
 # from "far from the target" to "reached"; pale, so that markers stand out

@@ -39,6 +39,12 @@ def check_result(counterfactuals: Any) -> Counterfactuals:
     raise DataTypeError(f"Pass the `Counterfactuals` that `explain` returns, got {type(counterfactuals).__name__}.")
 
 
+def results_of(counterfactuals: Any) -> tuple[Counterfactuals, ...]:
+    """The results of a batch, or a result as the only one."""
+    is_batch = isinstance(counterfactuals, CounterfactualsBatch)
+    return counterfactuals.results if is_batch else (check_result(counterfactuals),)
+
+
 def feature_positions(result: Counterfactuals, features: Any) -> tuple[int, ...]:
     """Positions of the features named."""
     if isinstance(features, str) or not isinstance(features, list | tuple):

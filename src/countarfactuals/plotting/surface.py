@@ -85,7 +85,7 @@ def surface_info(
     column = int(result.scores.mean(axis=0).argmax()) if goal is None else goal.column
     measure = background.plausibility(rows)
     others = np.delete(result.changed, pair, axis=1)
-    some = np.linspace(0, len(data) - 1, min(len(data), _MOST_REAL)).round().astype(int)
+    places = np.linspace(0, len(data) - 1, min(len(data), _MOST_REAL)).round().astype(int)
     return SurfaceInfo(
         features=(name_of(result.schema.titles[pair[0]]), name_of(result.schema.titles[pair[1]])),
         scales=(scales[0], scales[1]),
@@ -97,7 +97,7 @@ def surface_info(
         reached=None if goal is None else goal.reached(every).reshape(shape),
         x=result.x[pair],
         rows=result.rows[:, pair],
-        real=data[some][:, pair],
+        real=data[places][:, pair],
         is_off=np.asarray(others.any(axis=1)),
         score_name=background.predictor.score_names[column],
         ends=() if goal is None else _ends(goal, every[:, column]),

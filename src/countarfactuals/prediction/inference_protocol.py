@@ -60,11 +60,11 @@ def request(columns: Columns, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """
     n_rows = len(next(iter(columns.values()), []))
     inputs = metadata.get("inputs") or []
-    one = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], Mapping) else {}
-    if len(one.get("shape") or ()) == 2 and (len(columns) > 1 or one.get("name") not in columns):
+    only = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], Mapping) else {}
+    if len(only.get("shape") or ()) == 2 and (len(columns) > 1 or only.get("name") not in columns):
         data = [cells[i] for i in range(n_rows) for cells in columns.values()]
         shape = [n_rows, len(columns)]
-        tensor = {"name": one["name"], "shape": shape, "datatype": one.get("datatype", "FP64"), "data": data}
+        tensor = {"name": only["name"], "shape": shape, "datatype": only.get("datatype", "FP64"), "data": data}
         return {"inputs": [tensor]}
     tensors = [_column(name, cells) for name, cells in columns.items()]
     return {"parameters": {"content_type": "pd"}, "inputs": tensors}
@@ -83,15 +83,15 @@ def _column(name: str, cells: Sequence[Any]) -> dict[str, Any]:
     return tensor | ({"parameters": {"content_type": "str"}} if datatype == "BYTES" else {})
 
 
-def scores(said: Any, output: str | None) -> np.ndarray:
+def scores(reply: Any, output: str | None) -> np.ndarray:
     """The scores of an answer, (n, columns); `Unreadable` where it has none.
 
     >>> scores({"outputs": [{"name": "probabilities", "shape": [2, 1], "datatype": "FP64", "data": [0.1, 0.9]}]}, None)
     array([[0.1],
            [0.9]])
     """
-    outputs = said.get("outputs") if isinstance(said, Mapping) else None
-    if not isinstance(outputs, list) or not outputs or not all(isinstance(one, Mapping) for one in outputs):
+    outputs = reply.get("outputs") if isinstance(reply, Mapping) else None
+    if not isinstance(outputs, list) or not outputs or not all(isinstance(tensor, Mapping) for tensor in outputs):
         raise Unreadable("it has no `outputs`")
     chosen = _chosen(outputs, output)
     try:
@@ -105,7 +105,7 @@ def scores(said: Any, output: str | None) -> np.ndarray:
 
 
 def _chosen(outputs: Sequence[Mapping[str, Any]], output: str | None) -> Mapping[str, Any]:
-    names = [str(one.get("name")) for one in outputs]
+    names = [str(tensor.get("name")) for tensor in outputs]
     if output is not None and output not in names:
         raise Unreadable(f"it has no output {output!r}, only {listed(names)}")
     telling = [i for i, name in enumerate(names) if any(part in name.lower() for part in _TELLING)]

@@ -238,12 +238,12 @@ def _classes_of(model: Any) -> tuple[Any, ...]:
     classes = getattr(model, "classes_", None)
     if classes is None:
         return ()
-    if any(np.ndim(one) for one in classes):
+    if any(np.ndim(label) for label in classes):
         raise ModelError(
             f"{type(model).__name__} predicts {len(classes)} outcomes at once, one is allowed. Pass a callable that "
             "returns the scores of one of them."
         )
-    return tuple(as_label(one) for one in classes)
+    return tuple(as_label(label) for label in classes)
 
 
 def _own_threshold(model: Any, classes: tuple[Any, ...]) -> float | None:

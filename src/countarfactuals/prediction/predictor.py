@@ -92,8 +92,8 @@ class Predictor:
             return [_outcome(lambda: self.scores(matrix)) for matrix in matrices]  # noqa: B023  # called at once
         returned = ask_each([self.schema.decode(matrix) for matrix in matrices])
         return [
-            _outcome(lambda: self._checked(_raw_scores(_giving(one), self.schema, matrix, self.model_name)))  # noqa: B023
-            for one, matrix in zip(returned, matrices, strict=True)
+            _outcome(lambda: self._checked(_raw_scores(_giving(scores), self.schema, matrix, self.model_name)))  # noqa: B023
+            for scores, matrix in zip(returned, matrices, strict=True)
         ]
 
     def _checked(self, raw: np.ndarray) -> np.ndarray:

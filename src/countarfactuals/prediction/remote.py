@@ -43,8 +43,8 @@ from countarfactuals.prediction.inference_protocol import Unreadable
 
 _UNDER = ("rows", "instances", "dataframe_records")
 _UNDER_NAMES = ("scores", "probabilities")  # of an object that is one prediction
-V2 = "v2"
-PROTOCOLS = (*_UNDER, V2)
+_V2 = "v2"
+_PROTOCOLS = (*_UNDER, _V2)
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 30.0  # seconds
 _MOST_BYTES = 200_000_000
@@ -89,13 +89,13 @@ class RemoteModel:
         most_at_once: int = 8,
         most_bytes: int = _MOST_BYTES,
     ) -> None:
-        check_choice("protocol", protocol, (None, *PROTOCOLS))
+        check_choice("protocol", protocol, (None, *_PROTOCOLS))
         check_float("timeout", timeout, _SHORTEST, _LONGEST)
         for name, number in (("tries", tries), ("most_at_once", most_at_once), ("most_bytes", most_bytes)):
             check_int(name, number, 1)
         parts = _checked_url(url)
-        self.protocol = protocol or (V2 if inference_protocol.is_of(parts.path) else "rows")
-        self.url = inference_protocol.infer_url(url) if self.protocol == V2 else url
+        self.protocol = protocol or (_V2 if inference_protocol.is_of(parts.path) else "rows")
+        self.url = inference_protocol.infer_url(url) if self.protocol == _V2 else url
         self.timeout = timeout
         self.tries = tries
         self.headers = dict(headers or {})
@@ -117,12 +117,12 @@ class RemoteModel:
     def __call__(self, frame: Any) -> np.ndarray:
         """The scores of a frame."""
         columns = _columns(frame)
-        if self.protocol == V2:
-            said = self._asked(inference_protocol.request(columns, self._described()))
+        if self.protocol == _V2:
+            reply = self._asked(inference_protocol.request(columns, self._described()))
         else:
-            said = self._asked({self.protocol: _records(columns)})
+            reply = self._asked({self.protocol: _records(columns)})
         try:
-            return inference_protocol.scores(said, self.output) if self.protocol == V2 else _scores(said)
+            return inference_protocol.scores(reply, self.output) if self.protocol == _V2 else _scores(reply)
         except Unreadable as error:
             raise self._error(f"its answer can not be read: {error}", "Check the URL and `protocol`.") from error
 
@@ -130,16 +130,16 @@ class RemoteModel:
         """The scores of each frame, or the exception that asking about it gave; some calls run at a time."""
         with ThreadPoolExecutor(min(self.most_at_once, max(len(frames), 1))) as pool:
             pending = [pool.submit(self, frame) for frame in frames]
-            return [one.exception() or one.result() for one in pending]
+            return [asked.exception() or asked.result() for asked in pending]
 
     def _described(self) -> Mapping[str, Any]:
         """What the service says of the model's inputs, asked once; nothing where it does not say."""
         if self._metadata is None:
             try:
-                said = self._sent(inference_protocol.metadata_url(self.url), None)
+                reply = self._sent(inference_protocol.metadata_url(self.url), None)
             except (_Later, ModelError):
-                said = {}
-            self._metadata = said if isinstance(said, Mapping) else {}
+                reply = {}
+            self._metadata = reply if isinstance(reply, Mapping) else {}
         return self._metadata
 
     def _asked(self, body: Mapping[str, Any]) -> Any:
@@ -147,7 +147,7 @@ class RemoteModel:
         content = json.dumps(body, allow_nan=False).encode()
         for pause in [*_pauses(1 if self._is_down else self.tries), None]:
             try:
-                said = self._sent(self.url, content)
+                reply = self._sent(self.url, content)
             except _Later as error:
                 if pause is None:
                     self._is_down = True
@@ -155,7 +155,7 @@ class RemoteModel:
                 time.sleep(pause if error.pause is None else min(error.pause, _LONGEST_PAUSE))
             else:
                 self._is_down = False
-                return said
+                return reply
         raise AssertionError  # the last try returns or raises
 
     def _after_tries(self) -> str:
@@ -195,8 +195,8 @@ class RemoteModel:
             yield chunk
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
-        said = _shown(error.read(_CHUNK))
-        reason = f"it answered with status {error.code}{f': {said}' if said else ''}"
+        reply = _shown(error.read(_CHUNK))
+        reason = f"it answered with status {error.code}{f': {reply}' if reply else ''}"
         if error.code in _LATER:
             return _Later(reason, _seconds(error.headers.get("Retry-After")))
         return self._error(reason, "Check the URL, `headers` and the columns that it takes.")
@@ -254,13 +254,13 @@ def _plain(cell: Any) -> Any:
     return cell.isoformat() if isinstance(cell, date) else str(cell)
 
 
-def _scores(said: Any) -> np.ndarray:
+def _scores(reply: Any) -> np.ndarray:
     """The scores in an answer, (n, columns); `Unreadable` where it has none."""
-    every = said.get("predictions") if isinstance(said, Mapping) else said
+    every = reply.get("predictions") if isinstance(reply, Mapping) else reply
     if not isinstance(every, list) or not every:
         raise Unreadable("it is neither a list nor an object with a list of `predictions`")
     try:
-        scores = np.asarray([_of_one(one) for one in every], np.float64)
+        scores = np.asarray([_of_one(score) for score in every], np.float64)
     except (TypeError, ValueError) as error:
         raise Unreadable(
             f"not every prediction is a number or a list of as many numbers ({_shown(every[0])})"
@@ -282,6 +282,6 @@ def _seconds(text: str | None) -> float | None:
     return seconds if seconds >= 0.0 else None
 
 
-def _shown(said: Any) -> str:
-    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+def _shown(reply: Any) -> str:
+    text = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else str(reply)
     return textwrap.shorten(text, _SHOWN, placeholder=" …")

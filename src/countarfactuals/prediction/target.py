@@ -70,15 +70,15 @@ class Target:
             object.__setattr__(self, name, value)
         self._check([name for name, value in plain.items() if value is not None])
 
-    def _check(self, said: list[str]) -> None:
+    def _check(self, given: list[str]) -> None:
         """Refuse what contradicts itself."""
-        if not said:
+        if not given:
             raise TargetError(
                 "The target says nothing. Name a class, as in Target('good'), or a range: above=, below= or between=. "
                 "Pass target=None for another class than the predicted one."
             )
-        ranges = [name for name in said if name not in _CLASSES]
-        classes = [name for name in said if name in _CLASSES]
+        ranges = [name for name in given if name not in _CLASSES]
+        classes = [name for name in given if name in _CLASSES]
         if len(ranges) > 1 and ranges != ["above", "below"]:
             raise TargetError(f"The target has more than one range: {listed(ranges)}. Say one of them.")
         if len(classes) > 1:
@@ -99,7 +99,7 @@ class Target:
         return f"Target({', '.join(own)})"
 
     def _said(self) -> dict[str, Any]:
-        every = {one.name: getattr(self, one.name) for one in fields(self)}
+        every = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in every.items() if value is not None}
 
     @property
@@ -127,16 +127,16 @@ class Target:
             raise TargetError(
                 "The target has a function, which can not be stored. Store a result: its target is what that gave."
             )
-        stored = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "function"}
+        stored = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "function"}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in stored.items()}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Target:
         """The inverse of `to_dict`."""
-        said: dict[str, Any] = {
+        given: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
         }
-        return cls(**said)
+        return cls(**given)
 
 
 def end_texts(wanted: Range) -> tuple[str | None, str | None]:

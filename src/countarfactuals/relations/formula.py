@@ -11,19 +11,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from countarfactuals.language import tr
 from countarfactuals.language.spelling import share_text
-from countarfactuals.relations.relation import Naming, number_text
+from countarfactuals.relations.relation import Naming, number_text, with_counts
 from countarfactuals.relations.searched_table import Table
 
-WITHIN = 0.99  # share of rows that a loose formula holds for
+_WITHIN = 0.99  # share of rows that a loose formula holds for
 MOST_RELATIVE, MOST_ABSOLUTE = 0.15, 0.1  # of the value and of a spread: beyond these a loose formula says too little
 _FEWEST_ROWS = 100  # that a loose formula is learned from
-FEWEST_SHUFFLED = 0.5  # share of rows that break a loose formula once a column is shuffled
+_FEWEST_SHUFFLED = 0.5  # share of rows that break a loose formula once a column is shuffled
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,6 @@ class Formula(ABC):
     def _share(self) -> str:
         return share_text(max(self.relative, 0.01))
 
-    def with_counts(self, support: int, exceptions: int) -> Self:
-        """The same with other counts."""
-        return replace(self, support=support, exceptions=exceptions)
-
 
 AnyFormula = TypeVar("AnyFormula", bound=Formula)
 
@@ -115,7 +111,7 @@ def with_support(table: Table, formula: AnyFormula) -> AnyFormula | None:
     rows = table.cells.T
     broken = formula.broken(rows)
     present = table.present[list(formula.columns)].all(axis=0)
-    return table.with_support(formula.with_counts(int(present.sum()), int(np.count_nonzero(broken))))
+    return table.with_support(with_counts(formula, int(present.sum()), int(np.count_nonzero(broken))))
 
 
 def exact(table: Table, formula: AnyFormula, slack: float = 0.0) -> AnyFormula | None:
@@ -146,22 +142,22 @@ def loose(table: Table, formula: Formula, *, is_relative: bool) -> Formula | Non
     if relative > MOST_RELATIVE or absolute > MOST_ABSOLUTE * least:
         return None
     found = replace(formula, is_loose=True, relative=relative, absolute=absolute)
-    if min(table.broken_if_shuffled(found, j).mean() for j in found.columns) < FEWEST_SHUFFLED * present.mean():
+    if min(table.broken_if_shuffled(found, j).mean() for j in found.columns) < _FEWEST_SHUFFLED * present.mean():
         return None
     matrix = table.matrix
     n = np.count_nonzero(~np.isnan(matrix[:, list(found.columns)]).any(axis=1))
-    return found.with_counts(int(n), int(np.count_nonzero(found.broken(matrix))))
+    return with_counts(found, int(n), int(np.count_nonzero(found.broken(matrix))))
 
 
 def _relative_room(off: np.ndarray, value: np.ndarray) -> float:
     """How far off, relative to the value, nearly all rows are whose value is large; small ones may be more so."""
     large = (value >= np.median(value)) & (value > 0.0)
-    return float(np.quantile(off[large] / value[large], WITHIN)) if large.any() else np.inf
+    return float(np.quantile(off[large] / value[large], _WITHIN)) if large.any() else np.inf
 
 
 def _left_room(off: np.ndarray, relative: np.ndarray) -> float:
     """How much farther off nearly all rows are."""
-    return max(float(np.quantile(off - relative, WITHIN)), 0.0) * (1 + 1e-9)
+    return max(float(np.quantile(off - relative, _WITHIN)), 0.0) * (1 + 1e-9)
 
 
 def middle_ratio(ratio: np.ndarray) -> float | None:

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from countarfactuals.language import tr
 from countarfactuals.relations.chance import is_beyond_chance
-from countarfactuals.relations.relation import Naming
+from countarfactuals.relations.relation import Naming, with_counts
 from countarfactuals.relations.searched_table import Table
 
 _ROWS = 2000  # that candidates are screened by
@@ -83,10 +83,6 @@ class Function:
         """In words."""
         phrase = "{target} and {source} go one by one" if self.is_mutual else "{target} follows from {source}"
         return tr(phrase, target=words.name(self.target), source=words.name(self.source))
-
-    def with_counts(self, support: int, exceptions: int) -> Self:
-        """The same with other counts."""
-        return replace(self, support=support, exceptions=exceptions)
 
 
 def find_functions(table: Table, told: Iterable[tuple[int, ...]]) -> list[Function]:
@@ -159,7 +155,7 @@ def _on_all_rows(table: Table, function: Function, share: float) -> Function | N
     matrix = table.matrix
     n = int(np.count_nonzero(~np.isnan(matrix[:, [function.source, function.target]]).any(axis=1)))
     broken = int(np.count_nonzero(function.broken(matrix)))
-    return function.with_counts(n, broken) if is_beyond_chance(share * n, broken, n) else None
+    return with_counts(function, n, broken) if is_beyond_chance(share * n, broken, n) else None
 
 
 def _without_consequences(found: dict[tuple[int, int], Function]) -> list[Function]:

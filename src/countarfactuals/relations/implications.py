@@ -9,14 +9,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from countarfactuals.language import tr
 from countarfactuals.relations.chance import FEWEST_BREAKS, MOST_EXCEPTIONS, is_beyond_chance
-from countarfactuals.relations.relation import Naming
+from countarfactuals.relations.relation import Naming, with_counts
 from countarfactuals.relations.searched_table import Table
 
 _MOST_STATES = 1500
@@ -78,10 +78,6 @@ class Implication:
             other=words.name(self.other),
             implied=words.value(self.other, self.implied),
         )
-
-    def with_counts(self, support: int, exceptions: int) -> Self:
-        """The same with other counts."""
-        return replace(self, support=support, exceptions=exceptions)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Implication) and repr(self) == repr(other)  # gaps are NaN
@@ -190,7 +186,7 @@ def _implication(table: Table, state: _State, implied: _State) -> Implication:
     applies = found.applies(table.matrix)
     if not np.isnan(implied.value):
         applies = applies & ~np.isnan(table.matrix[:, implied.column])
-    return found.with_counts(int(applies.sum()), int(found.broken(table.matrix).sum()))
+    return with_counts(found, int(applies.sum()), int(found.broken(table.matrix).sum()))
 
 
 def _away(table: Table, state: _State, implied: _State) -> tuple[tuple[float, float], ...]:

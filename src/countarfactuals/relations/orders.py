@@ -7,14 +7,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from countarfactuals.language import tr
 from countarfactuals.relations.chance import FEWEST_BREAKS, is_beyond_chance
-from countarfactuals.relations.relation import Naming
+from countarfactuals.relations.relation import Naming, with_counts
 from countarfactuals.relations.searched_table import Table
 
 _SCREENED = 0.03  # share of a sample that may break a candidate
@@ -57,10 +57,6 @@ class Order:
         """In words."""
         return tr("{low} is at most {high}", low=words.name(self.low), high=words.name(self.high))
 
-    def with_counts(self, support: int, exceptions: int) -> Self:
-        """The same with other counts."""
-        return replace(self, support=support, exceptions=exceptions)
-
 
 def find_orders(table: Table) -> list[Order]:
     """The orders of a table, without those that follow from others."""
@@ -92,7 +88,7 @@ def _candidates(table: Table) -> list[tuple[int, int]]:
 def _counted(table: Table, order: Order, share: float) -> list[Order]:
     low, high = (table.matrix[:, j] for j in order.columns)
     n, broken = int(np.count_nonzero(~np.isnan(low) & ~np.isnan(high))), int(np.count_nonzero(low > high))
-    return [order.with_counts(n, broken)] if is_beyond_chance(share * n, broken, n) else []
+    return [with_counts(order, n, broken)] if is_beyond_chance(share * n, broken, n) else []
 
 
 def _quantiles(cells: np.ndarray) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -50,8 +50,8 @@ class Relation(Protocol):
     def phrase(self, words: Naming) -> str:
         """In words, as a part of a sentence."""
 
-    def with_counts(self, support: int, exceptions: int) -> Self:
-        """The same with other counts."""
+
+AnyRelation = TypeVar("AnyRelation", bound=Relation)
 
 
 class Naming:
@@ -73,6 +73,11 @@ class Naming:
         (text,) = value_texts(self.schema.columns[j], [code])
         is_amount = self.words is not None and self.schema.columns[j].is_number
         return self.words.amount(self.schema.names[j], text) if is_amount and self.words is not None else text
+
+
+def with_counts(relation: AnyRelation, support: int, exceptions: int) -> AnyRelation:
+    """The same relation with other counts."""
+    return replace(relation, support=support, exceptions=exceptions)  # type: ignore[type-var]
 
 
 def number_text(value: float) -> str:

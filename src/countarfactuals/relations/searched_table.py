@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
 from countarfactuals.relations.chance import is_beyond_chance
-from countarfactuals.relations.relation import Relation
+from countarfactuals.relations.relation import AnyRelation, Relation, with_counts
 from countarfactuals.schema import Schema
 
 _MOST_ROWS, _SAMPLE = 20_000, 400
 _DIGITS_LOST = 16.0  # times the rounding error of a cell's float type, by sums and products of few cells
-
-
-AnyRelation = TypeVar("AnyRelation", bound=Relation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +103,7 @@ class Table:
         if not is_beyond_chance(self._chance_breaks(relation), relation.exceptions, relation.support):
             return None
         support = int(np.count_nonzero(~np.isnan(self.matrix[:, list(relation.columns)]).any(axis=1)))
-        relation = relation.with_counts(support, int(np.count_nonzero(relation.broken(self.matrix))))
+        relation = with_counts(relation, support, int(np.count_nonzero(relation.broken(self.matrix))))
         expected = self._chance_breaks(relation) * len(self.matrix) / self.n_rows
         return relation if is_beyond_chance(expected, relation.exceptions, relation.support) else None
 

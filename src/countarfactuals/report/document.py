@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from countarfactuals._optional import versions_of
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
 from countarfactuals.counterfactuals.recourse import Recourse
 from countarfactuals.exceptions import DataTypeError, ParameterError
@@ -225,11 +226,7 @@ def _forest(forest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _versions() -> Iterator[str]:
     yield f"countarfactuals {version('countarfactuals')}"
     yield f"Python {platform.python_version()}"
-    for package in ("numpy", "scikit-learn", "matplotlib"):
-        try:
-            yield f"{package} {version(package)}"
-        except PackageNotFoundError:
-            continue
+    yield from map(" ".join, versions_of(("numpy", "scikit-learn", "matplotlib")).items())
 
 
 def _is_count(value: Any) -> bool:

@@ -23,9 +23,8 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from countarfactuals.language import counted as counted_phrase
-from countarfactuals.language import spoken, tr
-from countarfactuals.language.spelling import count_text, one_line, share_text
+from countarfactuals.language import counted, spoken, tr
+from countarfactuals.language.spelling import one_line, share_text
 
 NAME = 60  # characters of a name or value that are shown
 _STEPS = 50  # about as many steps has a slider
@@ -150,7 +149,7 @@ def environment(package: str) -> Environment:
     )
     made.policies["json.dumps_kwargs"] = {"allow_nan": False}
     made.filters |= {"breakable": breakable, "share": share_text, "short": short}
-    made.globals |= {"tr": tr, "counted": counted_phrase, "language": lambda: spoken().code, "hash": _hash}
+    made.globals |= {"tr": tr, "counted": counted, "language": lambda: spoken().code, "hash": _hash}
     return made
 
 
@@ -182,23 +181,7 @@ def part(name: str, *values: Any) -> Markup:
 
 def page(title: str, sections: Iterable[str]) -> str:
     """The whole document."""
-    return render("page", title=title, sections=[Markup(one) for one in sections])
-
-
-def section(anchor: str, heading: str, *parts: str) -> str:
-    """A section with its heading; nothing without content."""
-    body = "\n".join(filter(None, parts))
-    return part("section", anchor, heading, Markup(body)) if body else ""
-
-
-def paragraph(html: str, kind: str = "") -> str:
-    """A paragraph."""
-    return part("paragraph", Markup(html), kind)
-
-
-def bullets(items: Iterable[str]) -> str:
-    """A list; nothing without items."""
-    return part("bullets", [Markup(item) for item in items])
+    return render("page", title=title, sections=[Markup(section) for section in sections])
 
 
 def cell(html: str, kind: str = "") -> str:
@@ -216,12 +199,3 @@ def facts(caption: str, heads: tuple[str, str], rows: Sequence[tuple[str, str]])
     """A table of names and values; nothing without rows."""
     cells = [(breakable(what), cell(text(value))) for what, value in rows]
     return plain_table(caption, [(head, "") for head in heads], cells, "facts") if cells else ""
-
-
-def counted(count: int, forms: Sequence[str]) -> str:
-    """A number with its noun.
-
-    >>> counted(1, ("row", "rows")), counted(1200, ("row", "rows"))
-    ('1 row', '1,200 rows')
-    """
-    return f"{count_text(count)} {forms[0] if count == 1 else forms[1]}"

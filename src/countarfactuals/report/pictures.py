@@ -50,8 +50,8 @@ class Figure:
         try:
             svg = _svg(getattr(plotting, self.plot)(*self.subject))
         except Exception as error:
-            said = tr("This picture could not be drawn: {error}", error=f"{type(error).__name__}: {error}")
-            return replace(self, error=short(said, 300))
+            sentence = tr("This picture could not be drawn: {error}", error=f"{type(error).__name__}: {error}")
+            return replace(self, error=short(sentence, 300))
         return replace(self, source=f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}")
 
 

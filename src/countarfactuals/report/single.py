@@ -44,13 +44,6 @@ def result_data(result: Counterfactuals, chosen: Sequence[int], words: Words) ->
     }
 
 
-def _told(result: Counterfactuals, words: Words) -> list[str]:
-    """The notes, or all that is said of a result without rows."""
-    if len(result):
-        return [words.style.escape(one_line(text)) for text in result.note_texts()]
-    return result_sentences(result, [], words)
-
-
 def _numbers(chosen: Sequence[int]) -> list[str]:
     return [f"#{i}" for i in chosen]
 

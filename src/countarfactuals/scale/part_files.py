@@ -22,7 +22,7 @@ from typing import Any
 
 from countarfactuals._optional import optional
 from countarfactuals.exceptions import StorageError, listed
-from countarfactuals.files import is_unfinished, whole_file
+from countarfactuals.files import is_unfinished, whole_file, write_whole
 
 _MANIFEST = "_manifest.json"
 _FORMAT, _VERSION = "countarfactuals.parts", 1
@@ -45,8 +45,7 @@ def begin(folder: Path, asked: Mapping[str, Any], *, resume: bool) -> str:
     text = json.dumps(manifest, indent=1, ensure_ascii=False, default=str)
     if not folder.exists() or not any(folder.iterdir()):
         folder.mkdir(parents=True, exist_ok=True)
-        with whole_file(folder / _MANIFEST) as unfinished:
-            unfinished.write_text(text + "\n", encoding="utf-8")
+        write_whole(folder / _MANIFEST, text + "\n")
     else:
         _check_continued(folder, json.loads(text), resume)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -83,12 +82,12 @@ def _shown(manifest: Mapping[str, Any], name: str) -> str:
 
 def check_strangers(folder: Path, n_parts: int) -> None:
     """Refuse Parquet files that are no parts of these results: who reads the folder would count them in."""
-    own = {part_name(number) for number in range(n_parts)}
+    own = {_part_name(number) for number in range(n_parts)}
     if strangers := sorted(path.name for path in folder.glob("*.parquet") if path.name not in own):
         raise StorageError(f"The folder {str(folder)!r} holds {listed(strangers)} besides its parts. Move them away.")
 
 
-def part_name(number: int) -> str:
+def _part_name(number: int) -> str:
     """The file of a part."""
     return f"part-{number:06d}.parquet"
 
@@ -107,7 +106,7 @@ def write_part(folder: Path, number: int, lines: Any, question: str) -> Counts:
     counts = Counter(status for status, first in zip(lines["status"].to_pylist(), is_first, strict=True) if first)
     about = json.dumps(dict(sorted(counts.items())))
     marks = {_ABOUT: about.encode(), _CHECKSUM: _checksum(lines, number, question, about).encode()}
-    with whole_file(folder / part_name(number)) as unfinished:
+    with whole_file(folder / _part_name(number)) as unfinished:
         parquet.write_table(lines.replace_schema_metadata(marks), unfinished)
     return dict(counts)
 
@@ -117,7 +116,7 @@ def finished_part(folder: Path, number: int, question: str) -> Counts | None:
     parquet = optional("pyarrow.parquet", "Parquet files need", "cli")
     try:
         # not `read_table`, which takes partitions from names of folders
-        lines = parquet.ParquetFile(folder / part_name(number)).read()
+        lines = parquet.ParquetFile(folder / _part_name(number)).read()
         marks = lines.schema.metadata
         about = marks[_ABOUT].decode()
         if _checksum(lines, number, question, about) != marks[_CHECKSUM].decode():

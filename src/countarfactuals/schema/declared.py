@@ -22,7 +22,7 @@ from .column import Column, Kind, decimals_of, is_finite
 from .description import described
 from .occurrence import FEW, MOST_VALUES, Occurrence
 
-CONTINUOUS = "continuous"
+_CONTINUOUS = "continuous"
 _KEYS = ("step", "origin", "low", "high", "repeated")
 _FORMS = "'continuous', a list of numbers, or a dict with step, origin, low, high or repeated"
 
@@ -42,7 +42,7 @@ def as_declared(column: Column, known: np.ndarray, learned: Occurrence, said: An
             f"`values` declares {column.name!r}, which is of kind {column.kind} and holds no numbers. Leave it out; an "
             "order of levels is declared by `ordered`."
         )
-    if isinstance(said, str) and said == CONTINUOUS:
+    if isinstance(said, str) and said == _CONTINUOUS:
         return column
     if isinstance(said, Mapping):
         declared = _from_parts(column, learned, said)

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..exceptions import ParameterError, did_you_mean, listed
+from ..exceptions import ParameterError, unknown_column
 from .column import Column
 
 Label = str | Mapping[Any, str] | tuple[str, Mapping[Any, str]]
@@ -25,9 +25,7 @@ def relabelled(columns: Sequence[Column], labels: Any) -> Iterator[Column]:
     known = [column.name for column in columns]
     for name in labels:
         if name not in known:
-            raise ParameterError(
-                f"`labels` names {name!r}, which is no column; known: {listed(known)}.{did_you_mean(name, known)}"
-            )
+            raise unknown_column("labels", name, known)
     for column in columns:
         yield _with_label(column, labels[column.name]) if column.name in labels else column
 

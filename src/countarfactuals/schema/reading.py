@@ -26,7 +26,7 @@ from .clock import DAY, clock_of, is_time
 from .column import LARGEST_INTEGER, Kind, integer_too_large, plain_scalar
 from .dtypes import Dtype, numpy_name, pandas_name
 
-ACCEPTED = "Pass a pandas or polars DataFrame, a pyarrow Table or a 2-D numpy array"
+_ACCEPTED = "Pass a pandas or polars DataFrame, a pyarrow Table or a 2-D numpy array"
 _FLOAT = np.dtype(np.float64)
 _OBJECT_KINDS = {
     "integer": Kind.INTEGER,
@@ -69,7 +69,7 @@ def read(X: Any) -> Frame:
 def _read_numpy(X: np.ndarray) -> Frame:
     if X.ndim != 2:
         raise DataTypeError(
-            f"Got a numpy array with {X.ndim} dimension(s) of shape {X.shape}. {ACCEPTED}; "
+            f"Got a numpy array with {X.ndim} dimension(s) of shape {X.shape}. {_ACCEPTED}; "
             "`x.reshape(1, -1)` makes one row of a 1-D array, `x.reshape(-1, 1)` one column."
         )
     names = tuple(f"x{j}" for j in range(X.shape[1]))
@@ -110,7 +110,7 @@ def _read_narwhals(X: Any) -> Frame:
         return _read_pandas(frame.to_native())
     backend = str(frame.implementation).lower().rsplit(".", 1)[-1]
     if backend not in ("polars", "pyarrow"):
-        raise DataTypeError(f"Got a {backend} frame. {ACCEPTED}.")
+        raise DataTypeError(f"Got a {backend} frame. {_ACCEPTED}.")
     names = tuple(frame.columns)
     return Frame(backend, names, len(frame), lambda j: frame.get_column(names[j]), lambda j: None, lambda j: ())
 
@@ -120,7 +120,7 @@ def _as_narwhals(X: Any) -> Any:
     try:
         return nw.from_native(X)
     except TypeError:
-        raise DataTypeError(f"Got {type(X).__module__}.{type(X).__qualname__}. {ACCEPTED}.") from None
+        raise DataTypeError(f"Got {type(X).__module__}.{type(X).__qualname__}. {_ACCEPTED}.") from None
 
 
 def _check_text(names: Iterable[Hashable]) -> None:
@@ -158,7 +158,7 @@ def is_missing(series: nw.Series[Any]) -> bool:
 
 def is_pandas_category(series: nw.Series[Any]) -> bool:
     """Whether the cells are codes already, so that nothing needs to be found out about them."""
-    return isinstance(native_type(series.to_native()), pd.CategoricalDtype)
+    return isinstance(_native_type(series.to_native()), pd.CategoricalDtype)
 
 
 def kind_of(series: nw.Series[Any], name: Hashable) -> Kind:
@@ -181,7 +181,7 @@ def kind_of(series: nw.Series[Any], name: Hashable) -> Kind:
     if dtype == nw.String:
         return Kind.CATEGORY
     raise DataTypeError(
-        f"Column {name!r} has type {native_type(native)}, which can not be used; numbers, booleans, strings, "
+        f"Column {name!r} has type {_native_type(native)}, which can not be used; numbers, booleans, strings, "
         "categories, dates and times can. Convert it to one of these, e.g. a duration to its seconds, or drop it."
     )
 
@@ -192,16 +192,16 @@ def _is_object(native: Any) -> bool:
 
 def _is_half(native: Any) -> bool:
     """Whether floats have 16 bits, a type that narwhals 2.0 does not know."""
-    return str(native_type(native)).lower() in ("float16", "halffloat", "halffloat[pyarrow]")
+    return str(_native_type(native)).lower() in ("float16", "halffloat", "halffloat[pyarrow]")
 
 
 def _is_ordered(native: Any) -> bool:
     """Whether the type itself says so. A polars Enum does not: it is a closed set, listed in any order."""
-    dtype = native_type(native)
+    dtype = _native_type(native)
     return bool(getattr(getattr(dtype, "pyarrow_dtype", dtype), "ordered", False))
 
 
-def native_type(native: Any) -> Any:
+def _native_type(native: Any) -> Any:
     """The native type of a native column."""
     return native.dtype if hasattr(native, "dtype") else native.type
 
@@ -330,7 +330,7 @@ def dtype_of(series: nw.Series[Any], array_type: str | None = None) -> Dtype:
     if array_type is not None:
         return Dtype(array_type)
     native = series.to_native()
-    dtype = native_type(native)
+    dtype = _native_type(native)
     if isinstance(dtype, pd.CategoricalDtype):
         order = "ordered" if dtype.ordered else "unordered"
         return Dtype("category", (pandas_name(dtype.categories.dtype), order), _declared(series))

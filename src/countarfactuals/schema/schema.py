@@ -86,6 +86,11 @@ class Schema:
     def _positions(self) -> dict[Hashable, int]:
         return {name: j for j, name in enumerate(self.names)}
 
+    @cached_property
+    def names_by_text(self) -> dict[str, Hashable]:
+        """Names of columns by how they read: options, formulas and JSON know no others."""
+        return {str(name): name for name in self.names}
+
     @classmethod
     def infer(
         cls, X: Any, *, ordered: Mapping[Hashable, Sequence[Any]] | None = None, values: Values = "auto"

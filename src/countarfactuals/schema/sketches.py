@@ -31,7 +31,7 @@ _SEED = 0  # of the sample: which rows it has is no part of what a model draws
 
 
 @dataclass
-class ColumnSketch:
+class _ColumnSketch:
     """What all rows tell of a column."""
 
     levels: set[Any] = field(default_factory=set)
@@ -98,7 +98,7 @@ class Sketch:
     n_rows: int
     sample: Any
     places: np.ndarray
-    columns: dict[Hashable, ColumnSketch]
+    columns: dict[Hashable, _ColumnSketch]
 
     @property
     def is_whole(self) -> bool:
@@ -108,11 +108,11 @@ class Sketch:
 
 def sketch(pieces: Iterator[Any], most_rows: Callable[[int], int]) -> Sketch:
     """One pass; `most_rows` tells how many rows the sample has at most, given the number of columns."""
-    n_rows, columns, kept = 0, dict[Hashable, ColumnSketch](), _Sample()
+    n_rows, columns, kept = 0, dict[Hashable, _ColumnSketch](), _Sample()
     for piece in pieces:
         frame = read(piece)
         for j, name in enumerate(frame.names):
-            columns.setdefault(name, ColumnSketch()).add(frame.column(j), name)
+            columns.setdefault(name, _ColumnSketch()).add(frame.column(j), name)
         n_rows += frame.n_rows
         kept.add(piece, most_rows(len(frame.names)))
     if not n_rows:
@@ -176,7 +176,7 @@ def infer_sketched(
     return replace(schema, columns=tuple(columns))
 
 
-def _with_levels(column: Column, told: ColumnSketch, is_declared: bool, learns: bool) -> Column:
+def _with_levels(column: Column, told: _ColumnSketch, is_declared: bool, learns: bool) -> Column:
     is_open = column.kind is Kind.CATEGORY and not (column.dtype and declares_categories(column.dtype))
     if is_open and not is_declared:
         return replace(column, levels=sorted_levels(told.levels))
@@ -184,7 +184,7 @@ def _with_levels(column: Column, told: ColumnSketch, is_declared: bool, learns: 
     return replace(column, unused=tuple(unused))
 
 
-def _widened(column: Column, told: ColumnSketch, learns: bool) -> Column:
+def _widened(column: Column, told: _ColumnSketch, learns: bool) -> Column:
     column = replace(column, decimals=told.decimals if column.kind is Kind.REAL else 0)
     if learns and told.distinct is not None:
         return replace(column, **learned_of(told.distinct, told.count, column.decimals)._asdict())

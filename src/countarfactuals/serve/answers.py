@@ -10,6 +10,7 @@ import numpy as np
 from countarfactuals.constraints import clause_text
 from countarfactuals.counterfactuals import Counterfactuals
 from countarfactuals.counterfactuals.sentences import odd_sentences
+from countarfactuals.counterfactuals.storage import plain_number
 from countarfactuals.evaluation import appraise
 from countarfactuals.explainers import Explainer
 from countarfactuals.explainers.curves import points_along
@@ -20,7 +21,7 @@ from countarfactuals.serve.messages import Curve, Evaluate, Predict, Search
 from countarfactuals.serve.privacy import check_method, veiled, veiling
 from countarfactuals.serve.profile import ends_of, scores_told
 from countarfactuals.serve.served import Served
-from countarfactuals.serve.view import plain_cell, plain_number, plain_score, view_of
+from countarfactuals.serve.view import plain_cell, plain_score, view_of
 from countarfactuals.serve.wanted import constraints_of, target_of
 
 
@@ -101,7 +102,8 @@ def curve(served: Served, asked: Curve) -> dict[str, Any]:
     """What the model says along one column, and where real rows are."""
     explainer, background = served.explainer, served.explainer.background_
     schema, x = background.schema, explainer.encode_row(served.row_of(asked.row))
-    j = [str(name) for name in schema.names].index(next(map(str, served.row_of({asked.column: None}))))
+    (column,) = served.row_of({asked.column: None})
+    j = schema.index(column)
     values = points_along(background, x, j, asked.points, ends_of(served, j), hides_rare=not served.shows_real_rows)
     rows = np.repeat(x[None], len(values) + 1, axis=0)
     rows[1:, j] = values

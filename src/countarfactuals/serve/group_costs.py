@@ -10,10 +10,10 @@ from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatc
 from countarfactuals.counterfactuals.intervals import Estimate
 from countarfactuals.counterfactuals.recourse import GroupCost, Recourse
 from countarfactuals.counterfactuals.recourse_words import caveats, group_sentences, heads, key_text
+from countarfactuals.counterfactuals.storage import plain_number
 from countarfactuals.exceptions import DataError
 from countarfactuals.language.vocabulary import Words
 from countarfactuals.serve.served import Served
-from countarfactuals.serve.view import plain_number
 
 
 def recourse_of(served: Served, lines: Iterable[bytes], by: str) -> dict[str, Any]:
@@ -48,11 +48,11 @@ def _told(recourse: Recourse, words: Words) -> dict[str, Any]:
 def _figures(group: GroupCost) -> dict[str, Any]:
     return {
         "n": group.n,
-        "measures": {name: _estimate(one) for name, one in group.estimates.items()},
-        "differences": {name: _estimate(one) for name, one in group.differences.items()},
+        "measures": {name: _estimate(estimate) for name, estimate in group.estimates.items()},
+        "differences": {name: _estimate(estimate) for name, estimate in group.differences.items()},
     }
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
-    value, low, high = (plain_number(one) for one in estimate[:3])
+    value, low, high = (plain_number(figure) for figure in estimate[:3])
     return {"value": value, "low": low, "high": high, "n": estimate.n}

@@ -29,7 +29,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-SHORTEST_TOKEN = 32
+_SHORTEST_TOKEN = 32
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _DRAINED, _DRAIN_SECONDS = 200_000, 1.0  # bytes and seconds
 _NO_BODY = ("GET", "HEAD", "OPTIONS", "DELETE")
@@ -62,9 +62,9 @@ class Access:
     token: str | None = None
 
     def __post_init__(self) -> None:
-        if self.token is not None and (len(self.token) < SHORTEST_TOKEN or not self.token.isascii()):
+        if self.token is not None and (len(self.token) < _SHORTEST_TOKEN or not self.token.isascii()):
             raise ParameterError(
-                f"The token must have at least {SHORTEST_TOKEN} characters, all of ASCII. Make one: python -c 'import "
+                f"The token must have at least {_SHORTEST_TOKEN} characters, all of ASCII. Make one: python -c 'import "
                 "secrets; print(secrets.token_urlsafe(32))'"
             )
 

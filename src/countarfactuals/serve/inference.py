@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from countarfactuals.exceptions import DataError, did_you_mean, listed
+from countarfactuals.exceptions import DataError
 from countarfactuals.schema import Column, Kind
 from countarfactuals.serve.answers import predict
 from countarfactuals.serve.messages import Infer, Predict
@@ -89,8 +89,8 @@ def _label_type(served: Served) -> str:
 def _inferred(served: Served, asked: Infer) -> dict[str, Any]:
     rows = _rows(served, asked)
     told = predict(served, Predict(rows=rows))["predictions"]
-    scores = [score for one in told for score in one["scores"]]
-    labels = [one["label"] if isinstance(one["label"], float) else str(one["label"]) for one in told]
+    scores = [score for row in told for score in row["scores"]]
+    labels = [label if isinstance(label, float) else str(label) for label in (row["label"] for row in told)]
     n = len(told)
     outputs = [
         {"name": "scores", "datatype": "FP64", "shape": [n, len(scores) // n], "data": scores},
@@ -103,28 +103,21 @@ def _inferred(served: Served, asked: Infer) -> dict[str, Any]:
 def _rows(served: Served, asked: Infer) -> list[dict[str, Any]]:
     """The rows that inputs by column make up."""
     n, cells = asked.inputs[0].shape[0], {}
-    for one in asked.inputs:
-        flat = [cell for part in one.data for cell in (part if isinstance(part, list) else [part])]
-        if one.shape[0] != n or one.shape[1:] not in ([], [1]) or len(flat) != n or n < 1:
+    for column in asked.inputs:
+        flat = [cell for part in column.data for cell in (part if isinstance(part, list) else [part])]
+        if column.shape[0] != n or column.shape[1:] not in ([], [1]) or len(flat) != n or n < 1:
             raise DataError(
                 "The input {column!r} has the shape {got} and {n} cells; all inputs must have one cell for each row.",
-                column=one.name,
-                got=one.shape,
+                column=column.name,
+                got=column.shape,
                 n=len(flat),
             )
-        cells[one.name] = _typed(served, one.name, flat)
+        cells[column.name] = _typed(served, column.name, flat)
     return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
 
 
 def _typed(served: Served, name: str, cells: list[Any]) -> list[Any]:
     """Texts that stand for levels of another type."""
-    columns = {str(column.name): column for column in served.explainer.schema_.columns}
-    if name not in columns:
-        raise DataError(
-            "There is no input {column!r}; known: {allowed}.{hint}",
-            column=name,
-            allowed=listed(columns),
-            hint=did_you_mean(name, columns),
-        )
-    levels = {str(level): level for level in columns[name].levels}
+    schema, (known,) = served.explainer.schema_, served.row_of({name: None})
+    levels = {str(level): level for level in schema.columns[schema.index(known)].levels}
     return [levels.get(cell, cell) if isinstance(cell, str) else cell for cell in cells]

@@ -24,7 +24,7 @@ from starlette.exceptions import HTTPException
 from countarfactuals.exceptions import CountarfactualsError, ModelError, Setting
 from countarfactuals.language.spelling import one_line
 
-MEDIA_TYPE = "application/problem+json"
+_MEDIA_TYPE = "application/problem+json"
 LOG = logging.getLogger("countarfactuals.serve")
 _LONGEST = 1000
 _TITLES = {
@@ -80,13 +80,13 @@ class Refusal(Exception):
 
     def headers(self) -> dict[str, str]:
         """What goes along."""
-        found = {"content-type": MEDIA_TYPE}
+        found = {"content-type": _MEDIA_TYPE}
         if self.status == 401:
             found["www-authenticate"] = "Bearer"
         return found if self.retry_after is None else {**found, "retry-after": str(self.retry_after)}
 
 
-def refusal_of(error: Exception) -> Refusal:
+def _refusal_of(error: Exception) -> Refusal:
     """The problem that an error is told as."""
     if isinstance(error, Refusal):
         return error
@@ -119,8 +119,8 @@ def _of_library(error: CountarfactualsError) -> Refusal:
 def _of_types(error: RequestValidationError) -> Refusal:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first.get("loc", ())[1:])
-    said = str(first.get("msg", "")).removeprefix("Value error, ")
-    return Refusal(422, _shortened(f"{place}: {said}." if place else f"{said}."), parameter=_shortened(place))
+    reason = str(first.get("msg", "")).removeprefix("Value error, ")
+    return Refusal(422, _shortened(f"{place}: {reason}." if place else f"{reason}."), parameter=_shortened(place))
 
 
 def _shortened(text: str) -> str:
@@ -129,12 +129,12 @@ def _shortened(text: str) -> str:
 
 def problem_of(error: Exception) -> JSONResponse:
     """The answer for an error."""
-    refusal = refusal_of(error)
+    refusal = _refusal_of(error)
     return _Problem(refusal.to_dict(), refusal.status, headers=refusal.headers())
 
 
 class _Problem(JSONResponse):
-    media_type = MEDIA_TYPE
+    media_type = _MEDIA_TYPE
 
     def render(self, content: Mapping[str, Any]) -> bytes:
         return json.dumps(content).encode("ascii")

@@ -67,9 +67,9 @@ def profile(served: Served, allowances: Allowances) -> dict[str, Any]:
         "languages": list(languages()),
         "scores": [plain_score(score) for score in scores_told(served)],
         "methods": [
-            {"name": one.name, "label": one.label, "summary": one.summary}
-            for one in methods().values()
-            if served.shows_real_rows or one.hands_out == ANY_ROWS
+            {"name": method.name, "label": method.label, "summary": method.summary}
+            for method in methods().values()
+            if served.shows_real_rows or method.hands_out == ANY_ROWS
         ],
         "rows_are": list(served.words.rows),
         "n_rows": len(matrix),
@@ -91,8 +91,8 @@ def profile(served: Served, allowances: Allowances) -> dict[str, Any]:
 
 
 def _suggested(kind: str, column: Any, value: Any) -> Constraints:
-    said: dict[str, Any] = {kind: [column] if value is None else {column: value}}
-    return Constraints(**said)
+    constraint: dict[str, Any] = {kind: [column] if value is None else {column: value}}
+    return Constraints(**constraint)
 
 
 def _relations(served: Served) -> list[dict[str, Any]]:

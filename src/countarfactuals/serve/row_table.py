@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from countarfactuals.counterfactuals.storage import plain_number
 from countarfactuals.exceptions import DataError
 from countarfactuals.language.spelling import cell_texts
 from countarfactuals.serve.served import Served
-from countarfactuals.serve.view import plain_number, plain_row
+from countarfactuals.serve.view import plain_row
 
 PREDICTION, SCORE, KEY = "prediction", "score", "key"
 _SEPARATOR = "\x1f"  # between cells, which no search can reach over

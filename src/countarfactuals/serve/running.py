@@ -75,7 +75,7 @@ def serve(
     opened : called when the server answers, such as what opens a browser.
     """
     app = make_app(explainers, access=access, allowances=allowances, jobs_folder=jobs_folder)
-    server = uvicorn.Server(config_of(app, allowances))
+    server = uvicorn.Server(_config_of(app, allowances))
     if opened is not None:
         Timer(_A_MOMENT, opened).start()
     server.run(sockets=[made])
@@ -99,7 +99,7 @@ def in_background(
     """
     app = make_app(explainers, access=access, allowances=allowances, jobs_folder=jobs_folder)
     made = bound("127.0.0.1", port)
-    server = uvicorn.Server(config_of(app, allowances or Allowances()))
+    server = uvicorn.Server(_config_of(app, allowances or Allowances()))
     thread = Thread(target=server.run, kwargs={"sockets": [made]}, name="serving", daemon=True)
     thread.start()
     try:
@@ -109,7 +109,7 @@ def in_background(
         thread.join()
 
 
-def config_of(app: Guard, allowances: Allowances) -> uvicorn.Config:
+def _config_of(app: Guard, allowances: Allowances) -> uvicorn.Config:
     """How uvicorn serves the app: without logs of its own, within the time to stop."""
     return uvicorn.Config(
         app,

@@ -79,14 +79,14 @@ class Served:
         """What things are called, in the language that is spoken."""
         return words_of(self.explainer.schema_.names, self.units, self.rows_are, self.outcome, TEXT)
 
-    def labels_of(self, said: Mapping[str, Any] | None) -> Labels | None:
+    def labels_of(self, labels: Mapping[str, Any] | None) -> Labels | None:
         """What columns and levels are called, by the names of the data; a list stands for a pair of both."""
-        plain = {name: tuple(one) if isinstance(one, list) else one for name, one in (said or {}).items()}
+        plain = {name: tuple(names) if isinstance(names, list) else names for name, names in (labels or {}).items()}
         return self.row_of(plain) or None
 
     def row_of(self, cells: Mapping[str, Any]) -> dict[Hashable, Any]:
         """A row, or anything by column, by the names of the data."""
-        names = {str(name): name for name in self.explainer.schema_.names}
+        names = self.explainer.schema_.names_by_text
         for name in cells:
             if name not in names:
                 raise DataError(
@@ -99,15 +99,15 @@ class Served:
 
     def variant(self, method: str | None = None, **settings: Any) -> Explainer:
         """The explainer with another method or other settings; those that are None stay."""
-        said = {name: value for name, value in settings.items() if value is not None}
-        if method in (None, self.explainer.method) and not said:
+        wanted = {name: value for name, value in settings.items() if value is not None}
+        if method in (None, self.explainer.method) and not wanted:
             return self.explainer
         if not self.shows_real_rows:
-            said["allow_real_rows"] = False
-        key = (method, *sorted(said.items()))
+            wanted["allow_real_rows"] = False
+        key = (method, *sorted(wanted.items()))
         with self._lock:
             if key not in self._variants:
                 if len(self._variants) >= _VARIANTS_KEPT:
                     self._variants.pop(next(iter(self._variants)))
-                self._variants[key] = explainer_like(self.explainer, method, **said)
+                self._variants[key] = explainer_like(self.explainer, method, **wanted)
             return self._variants[key]

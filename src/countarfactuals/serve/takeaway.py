@@ -37,9 +37,9 @@ def _row(result: Counterfactuals) -> dict[Any, Any]:
 
 
 def _python(result: Counterfactuals) -> str:
-    said = ", ".join(f"{name}={value!r}" for name, value in _said(result.constraints))
+    wishes = ", ".join(f"{name}={value!r}" for name, value in _said(result.constraints))
     target = "None" if result.target is None else repr(result.target)
-    return f"explainer.explain(\n    {_row(result)!r},\n    {target},\n    Constraints({said}),\n)"
+    return f"explainer.explain(\n    {_row(result)!r},\n    {target},\n    Constraints({wishes}),\n)"
 
 
 def _said(constraints: Constraints) -> list[tuple[str, Any]]:
@@ -94,7 +94,7 @@ def _texts(kind: str, value: Any) -> list[str]:
 
 
 def _by_column(entry: Callable[[Any], str]) -> Callable[[Mapping[Any, Any]], list[str]]:
-    return lambda value: [f"{name}={entry(said)}" for name, said in value.items()]
+    return lambda value: [f"{name}={entry(wish)}" for name, wish in value.items()]
 
 
 def _range(ends: Sequence[Any]) -> str:

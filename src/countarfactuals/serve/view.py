@@ -5,7 +5,6 @@ Words are made here, in the language that is spoken; the result itself goes alon
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from countarfactuals.counterfactuals.sentences import (
     situation,
     why_no_rows,
 )
+from countarfactuals.counterfactuals.storage import plain_number
 from countarfactuals.counterfactuals.table import feature_line
 from countarfactuals.language import tr
 from countarfactuals.language.spelling import joined
@@ -28,11 +28,6 @@ from countarfactuals.language.vocabulary import Words
 from countarfactuals.prediction import Score
 from countarfactuals.schema import Schema
 from countarfactuals.serve.takeaway import code_of
-
-
-def plain_number(value: float) -> float | None:
-    """A number for JSON, which has no NaN."""
-    return float(value) if math.isfinite(value) else None
 
 
 def plain_cell(schema: Schema, j: int, code: float) -> Any:
@@ -97,7 +92,7 @@ def _way(result: Counterfactuals, i: int, words: Words) -> dict[str, Any]:
     return {
         "index": i,
         "sentence": " ".join(counterfactual_sentences(result, i, words)),
-        "summary": joined([tr("{name} {value}", name=one["label"], value=one["to_text"]) for one in changes]),
+        "summary": joined([tr("{name} {value}", name=change["label"], value=change["to_text"]) for change in changes]),
         "prediction": result.labels[i],
         "score": _score(result, result.scores[i]),
         "typicality": plain_number(result.typicality[i]),

@@ -35,12 +35,12 @@ def constraints_of(stored: Mapping[str, Any] | None, schema: Schema) -> Constrai
     """Constraints as the library's JSON has them; rules may also be texts such as "loan <= price"."""
     if stored is None:
         return Constraints()
-    said: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in stored.items():
         if name not in KINDS:
             return Constraints(**{name: value})  # which is refused by name
-        said[name] = _read(name, value, schema)
-    return Constraints(**said)
+        fields[name] = _read(name, value, schema)
+    return Constraints(**fields)
 
 
 def _read(name: str, value: Any, schema: Schema) -> Any:

@@ -29,7 +29,7 @@ from countarfactuals.study.sets import SETS, load_plugin
 OURS, OTHERS = ("arf", "mocarf"), ("moc", "mocctree", "nice")
 SEARCHING = ("arf", "mocarf", "moc", "mocctree")  # within the budget of evaluations; ARF may stop before it is spent
 PRESETS = ("paper", "default")
-POPULATION = 20
+_POPULATION = 20
 
 
 def known_methods() -> tuple[str, ...]:
@@ -148,7 +148,7 @@ class Design:
             "random_state": self.seed,
         }
         if method.startswith("moc"):
-            common |= {"population_size": POPULATION, "max_changed": most_changed(n_features)}
+            common |= {"population_size": _POPULATION, "max_changed": most_changed(n_features)}
             common |= {"n_generations": self.max_evaluations}  # more than there can be: the budget ends them
             if method == "mocarf" and self.preset == "paper":
                 common |= {"mutation": ForestMutation(n_draws=1)}

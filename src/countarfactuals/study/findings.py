@@ -44,7 +44,7 @@ from countarfactuals.study.design import OTHERS, OURS, SEARCHING
 from countarfactuals.study.tables import BY_INSTANCE, OWN_FIT, SECONDS, SIDES
 
 HOLDS, LEVEL, FAILS = "holds", "level", "does not hold"
-LARGEST_P = 0.001
+_LARGEST_P = 0.001
 ALL = "all"
 PAPER, STUDY, NOBODY = "paper", "study", ""
 LEARNED, GOWER = "learned", "Gower"  # the measures of plausibility
@@ -342,7 +342,7 @@ def _correlated(instances: pd.DataFrame) -> Evidence | None:
     test = rq2(instances)
     pair = (test.median_first, test.median_second)
     numbers = dict(zip((LEARNED, GOWER), pair, strict=True))
-    holds = HOLDS if test.p_value < LARGEST_P else FAILS
+    holds = HOLDS if test.p_value < _LARGEST_P else FAILS
     return Evidence(holds, numbers, pair, CORRELATION, test=test) if test.n_pairs else None
 
 

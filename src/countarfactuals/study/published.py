@@ -56,7 +56,7 @@ def read_published(
     place = Path(folder) / "results"
     if not all((place / file).is_file() for file in FILES):
         return None
-    candidates = published_candidates(place / FILES[0], sets)
+    candidates = _published_candidates(place / FILES[0], sets)
     as_published = published_instances(place / FILES[1], sets)
     computed = tables.per_instance(candidates, as_published[list(KEYS)], real_log_density)
     computed = computed.drop(columns=list(tables.SIDES))  # as published, see above
@@ -65,7 +65,7 @@ def read_published(
     return Published(candidates, table, tables.summary(candidates, table))
 
 
-def published_candidates(path: Path, sets: Iterable[str]) -> pd.DataFrame:
+def _published_candidates(path: Path, sets: Iterable[str]) -> pd.DataFrame:
     """Every published candidate, with our names of columns."""
     found = _renamed(path, _CANDIDATES, ("neg_lik", "dist_train"), sets)
     found["log_density"] = found["log_density"] - found["dataset"].map(LOG_WEIGHT).fillna(0.0)

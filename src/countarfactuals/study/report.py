@@ -35,7 +35,7 @@ from countarfactuals.study.findings import ALL, FAILS, NOBODY, PAPER, STUDY, Fin
 from countarfactuals.study.store import replace
 from countarfactuals.study.tables import BY_INSTANCE, OWN_FIT, SECONDS, SIDES, Tables
 
-TITLE = "Plausible counterfactuals with adversarial random forests: the study"
+_TITLE = "Plausible counterfactuals with adversarial random forests: the study"
 _AS_PUBLISHED = (10, 1000)  # instances, evaluations
 _REQUIRED_BY = {PAPER: "by the paper", STUDY: "here", NOBODY: "no"}
 _BY_WEIGHT = "*"  # marks verdicts that depend on how instances are weighed
@@ -72,7 +72,7 @@ def to_html(tables: Tables, images: Mapping[str, Path]) -> str:
     }
     parts = (_of_design(tables), _of_findings(tables), _of_rq1(tables), _of_rq2(tables), _of_the_rest(tables))
     context = {name: value for part in parts for name, value in part.items()}
-    return page(tr(TITLE), [environment.from_string(template).render(**shown, **context)])
+    return page(tr(_TITLE), [environment.from_string(template).render(**shown, **context)])
 
 
 # Pieces

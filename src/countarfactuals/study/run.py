@@ -12,12 +12,12 @@ import os
 import platform
 import sys
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from countarfactuals._optional import versions_of
 from countarfactuals.language import tr
 from countarfactuals.language.spelling import joined
 from countarfactuals.parameters import check_n_jobs
@@ -81,7 +81,7 @@ def run_study(
     run_jobs(design, store, n_jobs=n_jobs, quiet=quiet)
     store.sweep(SETS, known_methods())
     tables = collect(design, store)
-    write_tables(tables, store.out)
+    _write_tables(tables, store.out)
     images: dict[str, Path] = {}
     if pictures:
         from countarfactuals.study.figures import draw_figures  # only here, as matplotlib is optional
@@ -147,7 +147,7 @@ def _together(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([part.reindex(columns=[*KEYS, *MEASURES, *features]) for part in whole], ignore_index=True)
 
 
-def write_tables(tables: Tables, out: Path) -> None:
+def _write_tables(tables: Tables, out: Path) -> None:
     """Every table as a file."""
     write_parquet(out / CANDIDATES, tables.candidates)
     every = {
@@ -201,12 +201,5 @@ def _environment(design: Design, n_jobs: int) -> dict[str, Any]:
         "system": platform.platform(),
         "machine": platform.machine(),
         "cores": os.cpu_count(),
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": dict.fromkeys(_PACKAGES) | versions_of(_PACKAGES),
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -44,7 +44,7 @@ OF_ROWS = ("log_density", *REWARDS)
 SIDES = {"spearman_arf": "arf_plausibility", "spearman_gower": "gower_plausibility"}  # correlations, and of what
 SECONDS, OWN_FIT = "seconds", "seconds_with_own_fit"
 BY_INSTANCE = "log_density_by_instance"
-N_BINS = 10
+_N_BINS = 10
 _OF_INSTANCES = (
     *("n_nondominated", "hypervolume", "plausible_hypervolume", "n_candidates", "n_evaluated", "valid_share"),
     *(*SIDES, SECONDS, OWN_FIT),
@@ -82,7 +82,7 @@ def per_instance(
     explanations : data set, method and instance of each explanation, in the order of the result, and further columns.
     real_log_density : true log density of the data of each set.
     """
-    scaled = Scaled(candidates)
+    scaled = _Scaled(candidates)
     groups = {key: places for key, places in candidates.groupby(list(KEYS), sort=False).indices.items()}
     lines = []
     for key in explanations[list(KEYS)].itertuples(index=False, name=None):
@@ -90,7 +90,7 @@ def per_instance(
     return pd.concat([explanations.reset_index(drop=True), pd.DataFrame(lines)], axis=1)
 
 
-def _line(rows: pd.DataFrame, scaled: Scaled, real: np.ndarray | None) -> dict[str, float]:
+def _line(rows: pd.DataFrame, scaled: _Scaled, real: np.ndarray | None) -> dict[str, float]:
     best = rows[rows["nondominated"]]
     line: dict[str, float] = {
         "n_candidates": len(rows),
@@ -110,7 +110,7 @@ def _correlations(rows: pd.DataFrame) -> dict[str, float]:
     return {side: spearman(rows["log_density"], rows[measure]) for side, measure in SIDES.items()}
 
 
-class Scaled:
+class _Scaled:
     """The published hypervolume: the scale of each data set's objectives, and its reference point."""
 
     def __init__(self, candidates: pd.DataFrame) -> None:
@@ -197,14 +197,14 @@ def claims(candidates: pd.DataFrame, real_log_density: Mapping[str, np.ndarray])
     rows = candidates[candidates["nondominated"] & candidates["typicality"].notna()]
     true = np.full(len(rows), np.nan)
     for name, places in rows.groupby("dataset", sort=False).indices.items():
-        true[places] = true_share(rows["log_density"].to_numpy(float)[places], real_log_density[str(name)])
+        true[places] = _true_share(rows["log_density"].to_numpy(float)[places], real_log_density[str(name)])
     return rows[PAIR].assign(claimed=rows["typicality"].astype(float), true=true).reset_index(drop=True)
 
 
-def true_share(log_density: np.ndarray, real: np.ndarray) -> np.ndarray:
+def _true_share(log_density: np.ndarray, real: np.ndarray) -> np.ndarray:
     """Share of real rows that are less dense than each row.
 
-    >>> true_share(np.array([-np.inf, -2.0, 5.0]), np.array([-1.0, -2.0, -3.0, 0.0]))
+    >>> _true_share(np.array([-np.inf, -2.0, 5.0]), np.array([-1.0, -2.0, -3.0, 0.0]))
     array([0.  , 0.25, 1.  ])
     """
     return np.searchsorted(np.sort(real), log_density, side="left") / len(real)
@@ -223,8 +223,8 @@ def binned(claimed: np.ndarray, true: np.ndarray) -> tuple[np.ndarray, np.ndarra
     (array([0.02, 0.52, 1.  ]), array([0.1  , 0.5  , 0.875]))
     """
     # ends of bins as quotients, as 0.3 * 10 is below 3 for no reason of the claim
-    places = np.searchsorted(np.arange(1, N_BINS) / N_BINS, claimed, side="right")
-    counts = np.bincount(places, minlength=N_BINS)
-    sums = [np.bincount(places, weights=values, minlength=N_BINS) for values in (claimed, true)]
+    places = np.searchsorted(np.arange(1, _N_BINS) / _N_BINS, claimed, side="right")
+    counts = np.bincount(places, minlength=_N_BINS)
+    sums = [np.bincount(places, weights=values, minlength=_N_BINS) for values in (claimed, true)]
     mean_claimed, mean_true = (total[counts > 0] / counts[counts > 0] for total in sums)
     return mean_claimed, mean_true

@@ -63,13 +63,13 @@ def told(numbers: Mapping[str, float], decisive: Sequence[float], scale: Scale) 
     >>> told({"arf": 10.7157, "moc": 10.7139}, (10.7157, 10.7139), HYPERVOLUME)
     'ARF 10.72, MOC 10.71'
     """
-    form = form_for(decisive, scale)
+    form = _form_for(decisive, scale)
     sides = {LEARNED: tr("learned"), GOWER: tr("Gower")}
     names = {side: sides.get(side) or method_name(side) for side in numbers}
     return ", ".join(f"{names[side]} {form.format(number)}{scale.unit}" for side, number in numbers.items())
 
 
-def form_for(decisive: Sequence[float], scale: Scale) -> str:
+def _form_for(decisive: Sequence[float], scale: Scale) -> str:
     """A format with the fewest digits that tell the decisive numbers apart."""
     fewest = scale.decimals if scale.significant is None else scale.significant
     kind = "f" if scale.significant is None else "g"
@@ -189,7 +189,7 @@ def rq1_sentences(tables: Tables) -> list[str]:
         dearer(trade_off, "n_changed", _CHANGES),
         dearer(trade_off, "distance", _DISTANCE),
         attained(trade_off),
-        run_time(summary, tables.fits),
+        _run_time(summary, tables.fits),
         evaluations(tables.per_instance, design.max_evaluations, design.preset),
     ]
     return [sentence for sentence in sentences if sentence]
@@ -239,7 +239,7 @@ def _dear_places(table: pd.DataFrame, method: str, scale: Scale) -> str:
     for name, line in table.iterrows():
         pair = (float(line[method]), float(line.drop(method).max()))
         if verdict(*pair, scale) == HOLDS:
-            ours, theirs = (form_for(pair, scale).format(number) for number in pair)
+            ours, theirs = (_form_for(pair, scale).format(number) for number in pair)
             places.append(tr("{set} ({ours}, the others at most {theirs})", set=name, ours=ours, theirs=theirs))
     return tr("on {sets}", sets=joined(places)) if places else tr("nowhere")
 
@@ -262,7 +262,7 @@ def attained(trade_off: pd.DataFrame) -> str:
     return tr(sentence, others=_others(trade_off), parts="; ".join(parts)) if parts else ""
 
 
-def run_time(summary: pd.DataFrame, fits: pd.DataFrame) -> str:
+def _run_time(summary: pd.DataFrame, fits: pd.DataFrame) -> str:
     """Seconds of an explanation, and of what all share."""
     seconds = averages(summary, OWN_FIT, [*OURS, *OTHERS])
     shared = fits.loc[fits["fitted"] == "forest", "seconds"]

@@ -141,8 +141,8 @@ class Allowed(ByColumn[Levels | dict[Any, Levels]]):
     def entry_from_file(self, column: Column, entry: Any) -> Any:
         """Texts stand for levels."""
 
-        def value(said: Any) -> Any:
-            return _value_named(column, said) if isinstance(said, str) else said
+        def value(text: Any) -> Any:
+            return _value_named(column, text) if isinstance(text, str) else text
 
         if isinstance(entry, Mapping):
             return {value(start): self.entry_from_file(column, ends) for start, ends in entry.items()}

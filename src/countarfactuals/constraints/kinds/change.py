@@ -23,6 +23,7 @@ from countarfactuals.exceptions import ConstraintError
 from countarfactuals.language import tr
 from countarfactuals.parameters import as_float
 
+from ..clause import as_written
 from ..kind import ByColumn, CellLimit, Clause, Columns, Row, Wording, plain
 from ..option import by_column, without_order
 
@@ -61,14 +62,10 @@ def _read_end(column: Column, text: str) -> End:
     if not text:
         return None
     try:
-        return text if _SHARE.fullmatch(text) else _plain(float(text))
+        return text if _SHARE.fullmatch(text) else as_written(float(text))
     except ValueError:
         sentence = "{option}: a change of {column!r} is a number such as 5 or a share such as 20%, got {got!r}."
         raise ConstraintError(sentence, option=_FLAG, column=column.name, got=text) from None
-
-
-def _plain(value: float) -> int | float:
-    return int(value) if value.is_integer() else value
 
 
 class Change(ByColumn[Ends]):

@@ -20,32 +20,17 @@ import numpy as np
 from countarfactuals.exceptions import ConstraintError, DataError, DataTypeError, Setting
 from countarfactuals.language import tr
 
+from ..asked_functions import NamedFunction, answers_of, function_name
 from ..expression import ALLOWED, Expression, ExpressionError
 from ..kind import ByColumn, Clause, Columns, Part, Pool, Row, Wording
 from ..option import by_column
-from .rules import columns_named, function_name, in_order_of
+from .rules import columns_named
 
 if TYPE_CHECKING:
     from countarfactuals.schema import Column, Schema
 
 _FLAG = "--derive"
 Formula = Expression | Callable[[Any], Any]
-
-
-@dataclass(frozen=True)
-class NamedFormula:
-    """A function of which only the name is known, as a file keeps no more."""
-
-    __name__: str
-
-    def __call__(self, frame: Any) -> Any:
-        """Refuse to compute."""
-        raise ConstraintError(
-            "The formula {got!r} is a function, of which files keep the name alone, so that it can not compute. Pass "
-            "the function itself in {parameter}, or a text.",
-            parameter=Setting("derived"),
-            got=self.__name__,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,19 +99,7 @@ class DerivedColumn(Part):
         return self._of_function(self.formula, rows)
 
     def _of_function(self, function: Callable[[Any], Any], rows: np.ndarray) -> np.ndarray:
-        frame = self.schema.decode(rows)
-        try:
-            values = np.asarray(in_order_of(frame, function(frame)))
-        except ConstraintError:
-            raise
-        except Exception as error:
-            raise self._refused(
-                "The formula of {column!r} failed on a frame of {n} row(s) with {type}: {reason}. It gets all rows at "
-                "once, missing cells included, and returns one value for each.",
-                n=len(rows),
-                type=type(error).__name__,
-                reason=str(error),
-            ) from error
+        values = answers_of(function, self.schema.decode(rows), "The formula of {column!r}", "value", **self._named)
         if values.shape != (len(rows),):
             sentence = "The formula of {column!r} must return one value per row, shape ({n},), got shape {got}."
             raise self._refused(sentence, n=len(rows), got=values.shape)
@@ -144,8 +117,11 @@ class DerivedColumn(Part):
             raise self._refused(sentence, reason=error) from None
 
     def _refused(self, sentence: str, **fields: Any) -> ConstraintError:
-        name = self.schema.columns[self.column].name
-        return ConstraintError(sentence, parameter=Setting("derived"), column=name, **fields)
+        return ConstraintError(sentence, **self._named, **fields)
+
+    @property
+    def _named(self) -> dict[str, Any]:
+        return {"parameter": Setting("derived"), "column": self.schema.columns[self.column].name}
 
 
 def _read(column: Column, text: str) -> str:
@@ -210,4 +186,4 @@ class Derived(ByColumn[Formula]):
 
     def entry_from_json(self, stored: Any) -> Any:
         """The inverse of `entry_to_json`, where functions are known by name only."""
-        return NamedFormula(stored["function"]) if isinstance(stored, dict) else stored
+        return NamedFunction(self.name, stored["function"]) if isinstance(stored, dict) else stored

@@ -4,26 +4,22 @@
 2. A comparison holds if one of its cells is missing or a formula has no value, a function if its answer is missing.
 3. A text such as "loan <= 0.8 * price" is read without running it (see `expression`).
 4. A function is called once for all rows, and only for those that obey the rest.
-5. JSON keeps the name of a function. What is read from there is a `NamedRule`, which can not judge.
+5. JSON keeps the name of a function. What is read from there is a `NamedFunction`, which can not judge.
 """
 
 from __future__ import annotations
 
-import ast
-import inspect
 import operator
-import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from countarfactuals.exceptions import ConstraintError, Setting
+from countarfactuals.exceptions import ConstraintError
 from countarfactuals.language import tr
 
+from ..asked_functions import NamedFunction, answers_of, function_name
 from ..expression import ALLOWED, Expression, ExpressionError
 from ..kind import Clause, Columns, ConstraintKind, Part, Pool, Row, Wording, tagged, untagged
 from ..option import REPEATED, Option
@@ -40,25 +36,8 @@ _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "!=": operator.ne,
 }
 _IN_ORDER = ("ordered", "boolean")
-_LONGEST = 60  # characters of what a lambda says
 _FLAG = "--rule"
 _EXAMPLE = 'rules=[("income_min", "<=", "income_max"), "loan <= 0.8 * price", lambda frame: frame["age"] >= 18]'
-
-
-@dataclass(frozen=True)
-class NamedRule:
-    """A function of which only the name is known, as a file keeps no more."""
-
-    __name__: str
-
-    def __call__(self, frame: Any) -> Any:
-        """Refuse to judge."""
-        raise ConstraintError(
-            "The rule {got!r} is a function, of which files keep the name alone, so that it can not judge. Pass the "
-            "function itself in {parameter}.",
-            parameter=Setting("rules"),
-            got=self.__name__,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +67,8 @@ class FormulaRule(Part):
 
     def violated(self, pool: Pool) -> np.ndarray:
         """Rows for which it says no."""
-        said = self.formula({name: pool.rows[:, j] for name, j in self.places.items()})
-        return np.broadcast_to(said == 0.0, len(pool.rows))
+        answers = self.formula({name: pool.rows[:, j] for name, j in self.places.items()})
+        return np.broadcast_to(answers == 0.0, len(pool.rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,19 +86,7 @@ class FunctionRule(Part):
         if n == 0:
             return np.zeros(0, np.bool_)
         frame = self.schema.decode(pool.rows)  # a frame for each rule, as its function may write to it
-        try:
-            answer = np.asarray(in_order_of(frame, self.function(frame)))
-        except ConstraintError:
-            raise
-        except Exception as error:
-            raise ConstraintError(
-                "The constraint {clause!r} failed on a frame of {n} row(s) with {type}: {reason}. It gets all rows at "
-                "once, missing cells included, and returns one bool for each.",
-                clause=str(self.clause),
-                n=n,
-                type=type(error).__name__,
-                reason=str(error),
-            ) from error
+        answer = answers_of(self.function, frame, "The constraint {clause!r}", "bool", clause=str(self.clause))
         return ~self._bools(answer, n)
 
     def _bools(self, answer: np.ndarray, n: int) -> np.ndarray:
@@ -141,57 +108,17 @@ class FunctionRule(Part):
         )
 
 
-def in_order_of(frame: Any, answer: Any) -> Any:
-    """What a user's function returned for the rows of a pandas frame, in their order if it has their labels.
-
-    A function may sort, group or merge: its answer belongs to the rows by their labels, not by position.
-    """
-    import pandas as pd
-
-    if isinstance(answer, pd.Series) and isinstance(frame, pd.DataFrame) and not answer.index.equals(frame.index):
-        if not answer.index.is_unique or not answer.index.isin(frame.index).all() or len(answer) != len(frame):
-            raise ValueError(
-                f"it returned a Series whose {len(answer)} labels are not those of the {len(frame)} rows; return one "
-                "value per row, in the order of the frame or with its index"
-            )
-        return answer.reindex(frame.index)
-    return answer
-
-
-def function_name(function: Callable[[Any], Any], number: int | None = None) -> str:
-    """The name of a rule's function, also of a partial one or an object that can be called.
-
-    A lambda has none: it is called by what it says, where that can be had, else by its number.
-    """
-    function = getattr(function, "func", function)
-    name = str(getattr(function, "__name__", type(function).__name__))
-    if name != "<lambda>":
-        return name
-    return _expression(function.__code__) or (name if number is None else f"#{number}")
-
-
-@lru_cache(maxsize=100)  # constraints are bound to every row
-def _expression(code: CodeType) -> str:
-    """What a lambda says, if it is the only one of its lines of code."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
-    except (OSError, TypeError, SyntaxError):
-        return ""
-    bodies = [ast.unparse(node.body) for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
-    return bodies[0] if len(bodies) == 1 and len(bodies[0]) <= _LONGEST else ""
-
-
-def rule_of(text: str, schema: Schema) -> Any:
+def _rule_of(text: str, schema: Schema) -> Any:
     """Two columns and the sign between them, from a text such as "loan <= price", where names may have blanks; any
     other text as it is.
 
     >>> import pandas as pd
     >>> from countarfactuals.schema import Schema
     >>> schema = Schema.infer(pd.DataFrame({"the loan": [1], "price": [2]}))
-    >>> rule_of("the loan<=price", schema), rule_of("`the loan` <= 0.8 * price", schema)
+    >>> _rule_of("the loan<=price", schema), _rule_of("`the loan` <= 0.8 * price", schema)
     (('the loan', '<=', 'price'), '`the loan` <= 0.8 * price')
     """
-    by_text = {str(name): name for name in schema.names}
+    by_text = schema.names_by_text
     for sign in sorted(_SIGNS, key=len, reverse=True):  # "<=" before "<"
         start = text.find(sign)
         while start >= 0:
@@ -204,7 +131,7 @@ def rule_of(text: str, schema: Schema) -> Any:
 
 def columns_named(formula: Expression, row: Row, kind: ConstraintKind[Any]) -> dict[str, int]:
     """Where the columns stand that a formula names; others than numbers and booleans are refused."""
-    by_text, places = {str(name): name for name in row.schema.names}, {}
+    by_text, places = row.schema.names_by_text, {}
     for text in formula.names:
         places[text], column = row.column(by_text.get(text, text), kind)
         if not column.is_number and column.kind != "boolean":
@@ -224,7 +151,7 @@ class Rules(ConstraintKind[tuple[Any, ...]]):
     name, label = "rules", "rule"
     option = Option(
         _FLAG,
-        lambda texts, schema: [rule_of(text, schema) for text in texts],
+        lambda texts, schema: [_rule_of(text, schema) for text in texts],
         {"metavar": "RULE", "help": "a comparison of columns, such as 'loan <= 0.8 * price'", **REPEATED},
     )
 
@@ -270,7 +197,7 @@ class Rules(ConstraintKind[tuple[Any, ...]]):
         """Texts such as "loan <= price", or lists of their three parts."""
         if not isinstance(value, list):
             return value
-        return [rule_of(rule, schema) if isinstance(rule, str) else rule for rule in value]
+        return [_rule_of(rule, schema) if isinstance(rule, str) else rule for rule in value]
 
     def entries(self, value: tuple[Any, ...]) -> Iterable[tuple[Columns, str]]:
         """Two columns and a sign; columns and a formula of them; or no column and the name of a function."""
@@ -314,12 +241,12 @@ class Rules(ConstraintKind[tuple[Any, ...]]):
 
     def without(self, value: tuple[Any, ...], clause: Clause) -> tuple[Any, ...]:
         """The other rules."""
-        said = (clause.columns, clause.value)
-        return tuple(rule for rule, entry in zip(value, self.entries(value), strict=True) if entry != said)
+        lifted = (clause.columns, clause.value)
+        return tuple(rule for rule, entry in zip(value, self.entries(value), strict=True) if entry != lifted)
 
     def _column(self, name: Any, row: Row) -> tuple[int, Column]:
         if isinstance(name, str) and name not in row.schema.names:  # of a text, where names are texts
-            name = next((known for known in row.schema.names if str(known) == name), name)
+            name = row.schema.names_by_text.get(name, name)
         return row.column(name, self)
 
     def phrase(self, columns: Columns, entry: str, words: Wording) -> str:
@@ -339,10 +266,12 @@ class Rules(ConstraintKind[tuple[Any, ...]]):
 
     def from_json(self, stored: Any) -> list[Any]:
         """The inverse of `to_json`, where functions are known by name only."""
-        return [
-            NamedRule(rule["function"]) if isinstance(rule, dict) else rule if isinstance(rule, str) else untagged(rule)
-            for rule in stored
-        ]
+        return [self._restored(rule) for rule in stored]
+
+    def _restored(self, rule: Any) -> Any:
+        if isinstance(rule, str):
+            return rule
+        return NamedFunction(self.name, rule["function"]) if isinstance(rule, dict) else untagged(rule)
 
 
 def _compare_by_code(left: Column, right: Column) -> bool:

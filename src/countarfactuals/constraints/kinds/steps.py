@@ -17,6 +17,7 @@ from countarfactuals.exceptions import ConstraintError
 from countarfactuals.language import tr
 from countarfactuals.parameters import as_float
 
+from ..clause import as_written
 from ..kind import ByColumn, CellLimit, Clause, Columns, Row, Wording, plain
 from ..option import by_column
 
@@ -95,11 +96,7 @@ class Steps(ByColumn[float | str]):
         """The multiples."""
         name = words.name(columns[0])
         if isinstance(entry, str):
-            step = words.amounts(columns[0], [_plain(float(entry[1:]))])[0]
+            step = words.amounts(columns[0], [as_written(float(entry[1:]))])[0]
             return tr("{name} changes in steps of {step}", name=name, step=step)
-        step = words.amounts(columns[0], [_plain(entry)])[0]
+        step = words.amounts(columns[0], [as_written(entry)])[0]
         return tr("If {name} changes, it becomes a multiple of {step}", name=name, step=step)
-
-
-def _plain(value: float) -> int | float:
-    return int(value) if value.is_integer() else value

@@ -160,7 +160,7 @@ class MOCExplainer(Explainer):
     def _crosses(self) -> SimulatedBinaryCrossover:
         return self.crossover or SimulatedBinaryCrossover()
 
-    def _set_fitted(self, background: Background, seed: int) -> None:
+    def _set_fitted(self, background: Background, seed: int, y: Any = None) -> None:
         super()._set_fitted(background, seed)
         self._conditional: ConditionalTrees | None = None  # fitted when first needed
 

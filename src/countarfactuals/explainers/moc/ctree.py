@@ -124,7 +124,7 @@ def _flat(
     return ConditionalTree(
         feature=np.array([-1 if s is None else s.feature for s in splits]),
         cut=np.array([math.nan if s is None else s.cut for s in splits]),
-        first_level=np.where([len(some) > 0 for some in levels], place, -1),
+        first_level=np.where([len(codes) > 0 for codes in levels], place, -1),
         goes_left=np.concatenate(levels),
         missing_left=np.array([s is not None and s.missing_left for s in splits]),
         left=left,

@@ -122,12 +122,12 @@ def fit_conditional_trees(
     max_rows : most rows that trees see.
     """
     seen = ~np.isnan(matrix)
-    some = np.arange(len(matrix))
+    places = np.arange(len(matrix))
     if len(matrix) > max_rows:
-        some = np.sort(rng.choice(len(matrix), max_rows, replace=False))
+        places = np.sort(rng.choice(len(matrix), max_rows, replace=False))
     return ConditionalTrees(
         schema=schema,
-        matrix=np.array(matrix[some], np.float64),
+        matrix=np.array(matrix[places], np.float64),
         low=np.min(matrix, axis=0, where=seen, initial=math.inf),
         high=np.max(matrix, axis=0, where=seen, initial=-math.inf),
         alpha=alpha,

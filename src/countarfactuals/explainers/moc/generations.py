@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from countarfactuals.counterfactuals.storage import plain_number
 from countarfactuals.explainers.moc.mutation import Mutate, SimulatedBinaryCrossover
 from countarfactuals.explainers.moc.population import Space, candidates
 from countarfactuals.explainers.problem import GiveUp, Problem
@@ -90,8 +91,8 @@ def history(problem: Problem, evolution: Evolution) -> dict[str, Any]:
     return {
         "generation": list(range(len(past))),
         "hypervolume": volumes.tolist(),
-        "best": {name: [_plain(values[:, k].min()) for values in past] for k, name in enumerate(names)},
-        "mean": {name: [_plain(values[:, k].mean()) for values in past] for k, name in enumerate(names)},
+        "best": {name: [plain_number(values[:, k].min()) for values in past] for k, name in enumerate(names)},
+        "mean": {name: [plain_number(values[:, k].mean()) for values in past] for k, name in enumerate(names)},
     }
 
 
@@ -106,8 +107,3 @@ def _scaled(problem: Problem, objectives: np.ndarray) -> np.ndarray:
         low, high = objectives[:, k].min(), objectives[:, k].max()
         scaled[:, k] = (objectives[:, k] - low) / (high - low) if -math.inf < low < high < math.inf else 0.0
     return scaled
-
-
-def _plain(value: float) -> float | None:
-    """A number as JSON knows it."""
-    return float(value) if math.isfinite(value) else None

@@ -23,21 +23,21 @@ from countarfactuals.language import tr
 from countarfactuals.plotting import style
 from countarfactuals.study.sets import Case
 
-MOST_FEATURES = 9
+_MOST_FEATURES = 9
 _MOST_ROWS = 1200
 _COLOURS = ((0, "#B5B5B5", "o"), (1, "#404040", "^"))  # greys, as colours are those of methods
 _STAR_FACE, _STAR_EDGE = style.YELLOW, style.BLACK
 _SCATTER = 0.12
 
 
-def shown_features(case: Case) -> list[str]:
+def _shown_features(case: Case) -> list[str]:
     """The features that are shown, in the order of the data."""
     names = list(case.X.columns)
-    if len(names) <= MOST_FEATURES:
+    if len(names) <= _MOST_FEATURES:
         return names
     score = pd.Series(case.model(case.X)).rank()
     strength = {name: abs(case.X[name].astype(float).rank().corr(score)) for name in names}
-    best = sorted(names, key=lambda name: -strength[name])[:MOST_FEATURES]
+    best = sorted(names, key=lambda name: -strength[name])[:_MOST_FEATURES]
     return [name for name in names if name in best]
 
 
@@ -51,7 +51,7 @@ class _Shown(NamedTuple):
 
 def draw_pairs(case: Case) -> Figure:
     """The whole matrix; two features need one panel only."""
-    names, rng = shown_features(case), np.random.default_rng(1)
+    names, rng = _shown_features(case), np.random.default_rng(1)
     chosen = np.sort(rng.permutation(len(case.X))[:_MOST_ROWS])
     shown = _Shown(
         {name: _spread(case.X[name].iloc[chosen], rng) for name in names},
