@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 
 import numpy as np
 import pytest
 
-from countarfactuals import AdversarialRandomForest
+from countarfactuals import AdversarialRandomForest, Explainer
 from countarfactuals.arf.archive import digest_of
 from countarfactuals.exceptions import StorageError
 from tests.torture import damaged_files, small
@@ -85,6 +86,21 @@ def test_a_file_without_a_digest_is_read(forest_file, tmp_path):
     rows = small.table()
     old, new = (AdversarialRandomForest.load(path) for path in (tmp_path / "old.npz", forest_file))
     np.testing.assert_array_equal(old.score_samples(rows), new.score_samples(rows))
+
+
+@pytest.mark.parametrize("task", [[], {}, 1, "no such"])
+def test_an_explainer_of_no_known_task_is_refused(tmp_path, task):
+    """Its file names it; as a parameter of the user it would be another error."""
+    small.fit("whatif", density=AdversarialRandomForest(n_estimators=2, random_state=1)).save(tmp_path / "whole.npz")
+    with np.load(tmp_path / "whole.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files if name != "digest"}
+    meta = json.loads(bytes(arrays["meta"]))
+    meta["parameters"]["task"] = task
+    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
+    path = tmp_path / "crafted.npz"
+    np.savez(path, **arrays, digest=digest_of(arrays))
+    with pytest.raises(StorageError, match=r"crafted\.npz.*task"):
+        Explainer.load(path, small.model)
 
 
 @pytest.mark.parametrize("claim", ["shape", "members", "bomb"])

@@ -1,8 +1,16 @@
-"""Odd values in calls of the public interface: a result, or an error of ours."""
+"""Odd values in calls of the public interface, odd words on the command line: results, or errors of ours."""
 
 from __future__ import annotations
 
-from tests.torture import fuzz
+from typing import Any
+
+import pytest
+
+from countarfactuals import AdversarialRandomForest, Constraints, Target
+from countarfactuals.exceptions import CountarfactualsError
+from tests.torture import fuzz, fuzz_commands, small
+
+HUGE = 10**400
 
 
 def test_odd_values_give_results_or_errors_of_ours():
@@ -10,3 +18,48 @@ def test_odd_values_give_results_or_errors_of_ours():
     figures = fuzz.attack(300, seed=1)
     assert figures["told"] == []
     assert figures["result"] > 0
+
+
+def test_odd_words_on_the_command_line_give_results_or_errors_of_ours():
+    """A small dose; `python -m tests.torture.fuzz_commands 5000` takes more."""
+    figures = fuzz_commands.attack(60, seed=1)
+    assert figures["told"] == []
+    assert figures["done"] > 0
+
+
+@pytest.mark.parametrize("end", [HUGE, -HUGE])
+@pytest.mark.parametrize(
+    "said",
+    [
+        lambda end: Target(above=end),
+        lambda end: Target(below=end),
+        lambda end: Target(between=(end, 1)),
+        lambda end: Target("yes", probability=(0, end)),
+        lambda end: Target(change=end),
+        lambda end: Target(change=(end, None)),
+        lambda end: Constraints(weights={"age": end}),
+        lambda end: Constraints(change={"age": (None, end)}),
+        lambda end: Constraints(steps={"age": end}),
+        lambda end: Constraints(ranges={"age": (end, end)}).bind(small.schema(), small.codes()),
+        lambda end: Constraints(allowed={"age": [end]}).bind(small.schema(), small.codes()),
+        lambda end: Constraints(max_changed=-abs(end)),
+    ],
+)
+def test_numbers_beyond_all_floats_are_refused_where_they_come_in(said: Any, end: int):
+    with pytest.raises(CountarfactualsError):
+        said(end)
+
+
+def test_dates_beyond_what_nanoseconds_reach_are_read():
+    column = small.schema().columns[-1]
+    for text, days in (("9999-12-31", 2_932_896), ("0001-01-01", -719_162)):
+        assert column.encode(text) == days
+        assert str(column.decode(days)) == text
+
+
+def test_densities_refuse_numbers_beyond_all_floats():
+    forest = AdversarialRandomForest(n_estimators=2, random_state=1).fit(small.table())
+    for end in (HUGE, -HUGE):
+        for given in ({"age": end}, {"age": (end, end)}, {"income": [end, 1]}, {"since": end}, {"town": end}):
+            with pytest.raises(CountarfactualsError):
+                forest.sample(1, given=given)

@@ -338,7 +338,7 @@ def _shares(k: int, weights: Any) -> np.ndarray:
     """The weights of k neighbours; they sum to 1."""
     try:
         shares = np.ones(k) if weights is None else np.asarray(weights, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         shares = np.empty(0)
     if shares.shape != (k,) or not (np.isfinite(shares) & (shares >= 0.0)).all() or shares[0] == 0.0:
         raise ParameterError(

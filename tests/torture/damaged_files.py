@@ -26,14 +26,23 @@ from typing import Any
 import numpy as np
 
 from countarfactuals import AdversarialRandomForest, Explainer
-from countarfactuals.exceptions import CountarfactualsError, DataError, DataTypeError, ModelError, StorageError
+from countarfactuals.exceptions import (
+    CountarfactualsError,
+    DataError,
+    DataTypeError,
+    ModelError,
+    StorageError,
+    TargetError,
+)
 from tests.torture import damage, small
 
 _AT_ONCE = 250
 _SECONDS, _WARM_UP = 90.0, 400.0  # without a word, after which a process counts as hanging; kernels may be compiled
 _PYTHON = 300_000  # bytes that count as nothing: what Python itself takes to read any file
 REFUSED, FINITE, IMPOSSIBLE = "refused by name", "finite numbers", "density of 0, said so"
-OTHER_TABLE = "of a table with other columns, said so"  # names and levels are as good as any, and the digest is right
+OTHER_TABLE = (
+    "of a table with other columns, said so"  # names, levels and classes are as good as any, and the digest fits
+)
 HARMLESS = (REFUSED, FINITE, IMPOSSIBLE, OTHER_TABLE)
 
 
@@ -144,7 +153,7 @@ def _asked(loaded: Any, path: Path) -> str:
     """What the loaded object says when it is asked."""
     try:
         numbers = _of_forest(loaded) if path.suffix == ".arf" else _of_explainer(loaded)
-    except (DataError, DataTypeError):
+    except (DataError, DataTypeError, TargetError):
         return OTHER_TABLE
     except CountarfactualsError as error:
         return IMPOSSIBLE if "probability 0" in str(error) else f"{type(error).__name__} later: {path.name}: {error}"

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from countarfactuals import AdversarialRandomForest, Explainer, make_explainer
+from countarfactuals.schema import Schema
 
 N_TREES, EVALUATIONS = 10, 100
 
@@ -33,6 +34,16 @@ def table(n: int = 150) -> pd.DataFrame:
     frame.loc[rng.random(n) < 0.1, "income"] = np.nan
     frame.loc[rng.random(n) < 0.1, "home"] = None
     return frame
+
+
+def schema() -> Schema:
+    """What is known of the table."""
+    return Schema.infer(table())
+
+
+def codes() -> np.ndarray:
+    """Its first row, in codes."""
+    return schema().encode(table().head(1))[0]
 
 
 def model(frame: pd.DataFrame) -> np.ndarray:

@@ -113,7 +113,7 @@ def _parse_category(said: Any, column: Column) -> Cell:
         first = 0.0 if said[0] is None else _code(said[0], column)
         last = column.n_levels - 1.0 if said[1] is None else _code(said[1], column)
         codes = np.arange(first, last + 1)
-    elif isinstance(said, tuple) and None in said:
+    elif isinstance(said, tuple) and any(part is None for part in said):
         raise EvidenceError(
             f"The condition on {column.name!r} is {said!r}, but its levels have no order. List the levels, or make it "
             "an ordered category."

@@ -10,7 +10,7 @@ from typing import Any
 from countarfactuals.arf.dependence import Dependence
 from countarfactuals.arf.leaf_fit import AUTO, GLOBAL, LOCAL, UNBOUNDED, LeafOptions
 from countarfactuals.exceptions import ParameterError
-from countarfactuals.parameters import check_choice, check_float, check_int
+from countarfactuals.parameters import as_float, check_choice, check_float, check_int
 
 _SHARE_DRAWN = 0.632  # of the rows, per tree: as many as a bootstrap sample has distinct ones
 _CELLS_HELD = 20_000_000  # 160 MB as floats
@@ -95,4 +95,4 @@ def _is_count(asked: Any) -> bool:
 
 
 def _is_share(asked: Any) -> bool:
-    return isinstance(asked, Real) and not isinstance(asked, bool | Integral) and 0 < float(asked) < 1
+    return isinstance(asked, Real) and not isinstance(asked, bool | Integral) and 0 < as_float(asked) < 1

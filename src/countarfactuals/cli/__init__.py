@@ -128,6 +128,9 @@ def _run(given: list[str]) -> int:
         add_arguments = _OPTIONS_OF.get(name) or _command(name).add_arguments
         add_arguments(parsers[name])
         parsers[name].epilog = "\n".join(filter(None, [parsers[name].epilog, _CODES]))
+    for flag, _, value in (argument.partition("=") for argument in given):
+        if flag.startswith("--") and value == "--":  # which argparse takes for no value at all
+            parser.error(f"argument {flag}: '--' is no value")
     options, unknown = parser.parse_known_args(_with_losses(given))
     if unknown:
         parsers.get(name, parser).error(f"unrecognized arguments: {' '.join(unknown)}")

@@ -101,7 +101,7 @@ def read_wishes(path: str | None) -> Wishes:
         return Wishes()
     try:
         said = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # beside what the parser says: digits and depths without end
         raise ParameterError(
             f"{path}: it is no TOML file ({error}). `countarfactuals suggest --explainer … --out {path}` writes one."
         ) from None

@@ -177,7 +177,7 @@ class Constraints:
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Constraints:
         """The inverse of `to_dict`; a function comes back as a rule that has its name and can not judge."""
-        return cls(**{name: _kind_named(name).from_json(value) for name, value in stored.items()})
+        return cls(**{name: _from_json(_kind_named(name), value) for name, value in stored.items()})
 
     def describe(self, words: Words | None = None, schema: Schema | None = None) -> list[str]:
         """What is said as sentences, in plain text.
@@ -226,6 +226,16 @@ def as_constraints(constraints: Any) -> Constraints:
 def clause_text(clause: Clause, words: Words | None = None, schema: Schema | None = None) -> str:
     """A clause as a diagnosis tells it, in plain text without a full stop; the rest as in `Constraints.describe`."""
     return _kind_named(clause.kind).clause_text(clause, Wording(words, schema))
+
+
+def _from_json(kind: ConstraintKind[Any], stored: Any) -> Any:
+    try:
+        return kind.from_json(stored)
+    except ConstraintError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        sentence = "{parameter} can not be read, as it was not stored by `to_dict`: {got!r}."
+        raise kind.refused(sentence, got=stored) from error
 
 
 def _kind_named(name: str) -> ConstraintKind[Any]:

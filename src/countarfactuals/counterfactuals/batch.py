@@ -82,7 +82,8 @@ class CounterfactualsBatch(storage.Stored, Sequence[Counterfactuals]):
         numbers = np.array([i for result in self.results for i in range(len(result))], dtype=np.int64)
         before = {"row": self._repeated(self.index), "counterfactual": numbers}
         rows = np.concatenate([result.rows for result in self.results])
-        return frames.frame_of(self.results[0].schema, rows, self._measures() if objectives else {}, before)
+        after, cells = self._measures() if objectives else {}, frames.unchanged_cells(self.results)
+        return frames.frame_of(self.results[0].schema, rows, after, before, cells)
 
     def _repeated(self, values: Sequence[Any]) -> list[Any]:
         return [value for value, result in zip(values, self.results, strict=True) for _ in range(len(result))]
@@ -114,7 +115,7 @@ class CounterfactualsBatch(storage.Stored, Sequence[Counterfactuals]):
 
     def labelled(self, labels: Labels | None) -> CounterfactualsBatch:
         """The same with other names for columns and levels, see `Counterfactuals.labelled`."""
-        return replace(self, results=tuple(result.labelled(labels) for result in self.results)) if labels else self
+        return replace(self, results=tuple(result.labelled(labels) for result in self.results))
 
     def summary(self) -> Any:
         """Per row: status, n_found, best_distance, fewest_changes, highest_typicality, seconds (a pandas frame)."""

@@ -22,19 +22,38 @@ if TYPE_CHECKING:
 _TYPES: dict[str, Any] = {"counterfactual": np.int64, "consequence": np.bool_}  # of columns of our own
 
 
+Cells = dict[int, dict[int, Any]]  # by column and row
+
+
 def frame_of(
-    schema: Schema, rows: np.ndarray, after: Mapping[str, Any], before: Mapping[str, Any] | None = None
+    schema: Schema,
+    rows: np.ndarray,
+    after: Mapping[str, Any],
+    before: Mapping[str, Any] | None = None,
+    cells: Cells | None = None,
 ) -> Any:
-    """The native frame of `rows` between the columns `before` and `after`."""
+    """The native frame of `rows` between the columns `before` and `after`; `cells` as in `Schema.decode`."""
     if schema.backend == "numpy":
         schema = replace(schema, backend="pandas")
-    frame = schema.decode(rows)
+    frame = schema.decode(rows, cells=cells)
     taken = set(schema.names)
     leading = {_taken_name(name, taken): values for name, values in (before or {}).items()}
     trailing = {_taken_name(name, taken): values for name, values in after.items()}
     if schema.backend == "pandas":
         return _with_pandas_columns(frame, leading, trailing)
     return _with_columns(frame, leading, trailing)
+
+
+def unchanged_cells(results: Sequence[Counterfactuals]) -> Cells:
+    """Of the rows of results, below each other, the cells that are those of x as they came."""
+    cells: Cells = {}
+    start = 0
+    for result in results:
+        for j, cell in result.x_cells.items():
+            kept = np.flatnonzero(~result.changed[:, j]) + start
+            cells.setdefault(j, {}).update(dict.fromkeys(kept.tolist(), cell))
+        start += len(result)
+    return cells
 
 
 def _taken_name(name: str, taken: set[Any]) -> str:
@@ -104,7 +123,7 @@ def change_list(result: Counterfactuals) -> dict[str, list[Any]]:
     return {
         "counterfactual": [i for i, _ in at],
         "feature": [schema.names[j] for _, j in at],
-        "from": [schema.decode_value(j, float(result.x[j])) for _, j in at],
+        "from": [result.x_cells.get(j, schema.decode_value(j, float(result.x[j]))) for _, j in at],
         "to": [schema.decode_value(j, float(result.rows[i, j])) for i, j in at],
         "consequence": [bool(result.consequence[i, j]) for i, j in at],
     }

@@ -271,7 +271,7 @@ def _cuts(column: Column, present: np.ndarray, bins: Any) -> np.ndarray | None:
     if bins is None and len(np.unique(present)) <= _MOST_VALUES:
         return None
     if bins is None or isinstance(bins, int | np.integer):
-        n = _DEFAULT_BANDS if bins is None else check_int("bins", bins, 2)
+        n = min(_DEFAULT_BANDS if bins is None else check_int("bins", bins, 2), max(len(present), 2))
         cuts = np.unique(np.quantile(present, np.arange(1, n) / n, method="higher")) if len(present) else present
         return cuts[cuts > present.min()] if len(present) else cuts
     try:

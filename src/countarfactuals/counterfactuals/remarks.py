@@ -12,7 +12,7 @@ from countarfactuals.schema import Schema
 
 OBSERVED, EXTRAPOLATES, NOWHERE = "observed outcome", "extrapolates", "no real row"
 GAP, GAPS, BEYOND, UNSEEN, FILTERED, TEXT = "gap", "gaps", "beyond the data", "unseen level", "filtered", "text"
-BREAKS = "breaks a relation"
+BREAKS, CONTRADICTS = "breaks a relation", "contradicts itself"
 _PHRASES = {
     OBSERVED: "Judged by the observed outcome: the forest's own probability of it decides what counts as reached, not "
     "the model.",
@@ -23,6 +23,8 @@ _PHRASES = {
     BEYOND: "{columns} is {own}, beyond all real rows, which have {low} to {high}.",
     UNSEEN: "{columns} is {own}, which no real row has.",
     BREAKS: "{n} of {all} counterfactual(s) break what the data keeps: {relation}.",
+    CONTRADICTS: "The model contradicts itself: of {asked} row(s) that it was asked about twice, {differing} got "
+    "clearly different scores. {left_out} row(s) that did not have the outcome twice are left out.",
     FILTERED: "None of the {n} counterfactual(s) passes the filter: {filters}.",
 }
 

@@ -26,7 +26,7 @@ from countarfactuals.exceptions import CountarfactualsError, DataError, Paramete
 from countarfactuals.language import Language, speaking
 from countarfactuals.language.vocabulary import words_of
 from countarfactuals.objectives import changed
-from countarfactuals.parameters import check_float, check_int
+from countarfactuals.parameters import as_float, check_float, check_int
 from countarfactuals.prediction import Score, Target
 from countarfactuals.schema import Labels, Schema
 
@@ -61,6 +61,8 @@ class Counterfactuals(storage.Stored):
     provenance : how it was made: versions, seed, evaluations, seconds, settings; JSON types.
     measure : what the objective "implausibility" measures.
     error : what went wrong, with status "error".
+    x_cells : cells of x, by position, that came as other objects than the schema writes, such as -0.0 and `np.str_`;
+        frames have them where they did not change.
     failure : the error itself, where it is one of this package's; it is not stored.
     n_found : how many counterfactuals there were before `select` and `filter`; None for as many as there are rows.
     """
@@ -96,6 +98,7 @@ class Counterfactuals(storage.Stored):
     objectors: tuple[str, ...] = ()
     oddities: tuple[tuple[Oddity, ...], ...] = ()
     consequence: np.ndarray = None  # type: ignore[assignment]
+    x_cells: Mapping[int, Any] = None  # type: ignore[assignment]
     failure: CountarfactualsError | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -131,6 +134,7 @@ class Counterfactuals(storage.Stored):
         if self.__dict__.get("consequence") is None:
             put("consequence", np.zeros(self.rows.shape))
         put("consequence", read_only(self.consequence, np.bool_))
+        put("x_cells", dict(self.__dict__.get("x_cells") or {}))
         put("objectors", tuple(self.__dict__.get("objectors") or [""] * n))
         put("oddities", tuple(tuple(cells) for cells in self.__dict__.get("oddities") or [()] * n))
         if self.__dict__.get("n_found") is None:  # also pickled by earlier versions
@@ -217,13 +221,16 @@ class Counterfactuals(storage.Stored):
         return pd.DataFrame({"generation": stored["generation"], "hypervolume": stored["hypervolume"], **parts})
 
     def to_frame(self, objectives: bool = False) -> Any:
-        """The rows in the library and types of the training data.
+        """The rows in the library and types of the training data; cells that did not change are those that came.
 
         With `objectives`, columns are added: scores, prediction, objectives, log_density, density_cost, typicality,
         typicality_low, typicality_high, is_real_row.
         For users of numpy that frame is of pandas. An added name that is a feature already gets an underscore.
         """
-        return frames.frame_of(self.schema, self.rows, self.measures()) if objectives else self.schema.decode(self.rows)
+        cells = frames.unchanged_cells((self,))
+        if not objectives:
+            return self.schema.decode(self.rows, cells=cells)
+        return frames.frame_of(self.schema, self.rows, self.measures(), cells=cells)
 
     def measures(self) -> dict[str, Any]:
         """What `to_frame(objectives=True)` adds, by name."""
@@ -396,6 +403,10 @@ class Counterfactuals(storage.Stored):
             words = words_of(self.schema.names, units, rows, outcome, style)
             return description(result, result.positions(k, prefer, diversity), words)
 
+    def with_cells(self, cells: Mapping[int, Any]) -> Counterfactuals:
+        """The same with cells of x as they came, `x_cells`."""
+        return replace(self, x_cells=cells) if cells else self
+
     def labelled(self, labels: Labels | None) -> Counterfactuals:
         """The same result with other names for columns and levels, in all that people read of it.
 
@@ -404,7 +415,8 @@ class Counterfactuals(storage.Stored):
         labels : by column a text, a dict from levels to texts, or a pair of both: {"emp_len": "years in the job",
             "purpose": {"A40": "new car"}}. Frames and JSON keep the names of the data.
         """
-        return replace(self, schema=self.schema.labelled(labels)) if labels else self
+        schema = self.schema.labelled(labels)
+        return self if schema is self.schema else replace(self, schema=schema)
 
     def note_texts(self) -> list[str]:
         """The notes, with columns as readers call them."""
@@ -433,9 +445,9 @@ def _fragility(frame: Any) -> np.ndarray:
 
 
 def _limit(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:
+    if isinstance(value, bool) or not isinstance(value, Real) or not as_float(value) >= 0:
         raise ParameterError(f"`{name}` must be a number of at least 0, got {value!r}.")
-    return float(value)
+    return as_float(value)
 
 
 def _check(result: Counterfactuals) -> None:

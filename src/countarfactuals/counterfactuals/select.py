@@ -33,6 +33,7 @@ import pandas as pd
 from countarfactuals.constraints.asked_functions import in_order_of
 from countarfactuals.exceptions import ParameterError, did_you_mean, listed
 from countarfactuals.objectives import DISTANCE, KEYS, N_CHANGED, Gower, changed
+from countarfactuals.parameters import as_float
 from countarfactuals.schema import Schema
 
 FRAGILITY = "fragility"  # an objective that is added afterwards
@@ -139,7 +140,7 @@ def check_prefer(prefer: Any, objectives: Mapping[str, np.ndarray]) -> dict[str,
                 f"`prefer` names {name!r}, which is no objective; known: {listed(objectives)}."
                 f"{did_you_mean(name, objectives)}"
             )
-        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
+        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= as_float(weight) < np.inf:
             raise ParameterError(f"The weight of {name!r} in `prefer` must be a finite number ≥ 0, got {weight!r}.")
     if not sum(weights.values()) > 0:
         raise ParameterError(f"The weights in `prefer` are all 0: {prefer!r}. Give at least one a positive weight.")

@@ -56,7 +56,7 @@ _MOST_CHANGES, _MOST_CONSEQUENCES = 10, 6
 
 def style_of(format: str) -> Style:
     """How text of a format is written."""
-    if format not in _FORMATS:
+    if not isinstance(format, str) or format not in _FORMATS:
         raise ParameterError(f"`format` must be one of {listed(_FORMATS)}, got {format!r}.")
     return _FORMATS[format]
 

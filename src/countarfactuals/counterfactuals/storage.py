@@ -51,6 +51,7 @@ _RENAMED = {  # since version 1
     "plausibility": "implausibility",
     "min_plausibility": "min_typicality",
 }
+_JSON_CELLS = (bool, int, float, str, type(None))  # subclasses, such as `np.str_`, would come back as these
 _PLAIN = ("method", "status", "measure", "error")
 
 
@@ -104,6 +105,7 @@ def result_to_dict(result: Counterfactuals, schema: Any = None) -> dict[str, Any
         "typicality_range": _floats(result.typicality_range),
         "objectors": list(result.objectors),
         "oddities": [[list(cell) for cell in cells] for cells in result.oddities],
+        **_stored_cells(result),
         "consequences": [np.flatnonzero(row).tolist() for row in result.consequence],
         "diagnosis": None if diagnosis is None else _diagnosis_to_dict(diagnosis),
     }
@@ -120,6 +122,7 @@ def result_from_dict(stored: Mapping[str, Any], schema: Schema | None = None) ->
         read |= {name: _array(stored[name]) for name in _FLOAT_ARRAYS}
         read |= {name: _untagged(stored[name]) for name in _LABELS}
         p, s = len(read["x"]), len(read["x_scores"])
+        schema = Schema.from_dict(stored["schema"]) if schema is None else schema
         return Counterfactuals(
             **{
                 **read,
@@ -133,13 +136,13 @@ def result_from_dict(stored: Mapping[str, Any], schema: Schema | None = None) ->
                     Note(note["code"], tuple(_untagged(note["columns"])), _untagged(note["values"]))
                     for note in stored["notes"]
                 ),
-                "schema": Schema.from_dict(stored["schema"]) if schema is None else schema,
+                "schema": schema,
                 "rows": read["rows"].reshape(-1, p) if read["rows"].size == 0 else read["rows"],
                 "scores": read["scores"].reshape(len(stored["rows"]), s) if not read["scores"].size else read["scores"],
                 "labels": tuple(read["labels"]),
                 "objectives": {name: _array(values) for name, values in stored["objectives"].items()},
                 "is_real_row": stored["is_real_row"],
-                **_said_since(stored),
+                **_said_since(stored, schema),
                 "diagnosis": None if stored["diagnosis"] is None else _diagnosis_from_dict(stored["diagnosis"]),
             }
         )
@@ -178,15 +181,34 @@ def _renamed(stored: Mapping[str, Any]) -> dict[str, Any]:
     return {_RENAMED.get(name, name): value for name, value in stored.items()}
 
 
-def _said_since(stored: Mapping[str, Any]) -> dict[str, Any]:
+def _said_since(stored: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """What files of earlier versions do not say."""
     known: dict[str, Any] = {"n_found": stored.get("n_found"), "objectors": tuple(stored.get("objectors", ()))}
     if "typicality_range" in stored:
         known["typicality_range"] = _array(stored["typicality_range"])
     if "consequences" in stored:
         known["consequence"] = _cells(stored["consequences"], len(stored["x"]))
+    known["x_cells"] = _cells_as_came(stored.get("x_cells", ()), schema, _array(stored["x"]))
     known["oddities"] = tuple(tuple(map(Oddity.from_list, cells)) for cells in stored.get("oddities", ()))
     return known
+
+
+def _stored_cells(result: Counterfactuals) -> dict[str, Any]:
+    """Cells of x as they came, of those that JSON can say."""
+    cells = {j: cell for j, cell in result.x_cells.items() if type(cell) in _JSON_CELLS}
+    return {"x_cells": [[j, _tagged(cell)] for j, cell in cells.items()]} if cells else {}
+
+
+def _cells_as_came(stored: Sequence[Any], schema: Schema, x: np.ndarray) -> dict[int, Any]:
+    """The inverse of `_stored_cells`; ValueError for a cell that is another than x has."""
+    cells = {j: _untagged(cell) for j, cell in stored}
+    for j, cell in cells.items():
+        if isinstance(j, bool) or not isinstance(j, int) or not 0 <= j < len(x):
+            raise ValueError(f"`x_cells` names column {j!r} of {len(x)} features.")
+        code = schema.encode_value(j, cell)
+        if code != x[j] and not (math.isnan(code) and math.isnan(x[j])):
+            raise ValueError(f"`x_cells` has {cell!r} in column {j}, where x has {schema.decode_value(j, x[j])!r}.")
+    return cells
 
 
 def _cells(stored: Sequence[Sequence[int]], p: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 """From the ledger to the result: the one place that decides which rows leave.
 
 1. Of the rows that were evaluated (or those that the method chose) the counterfactuals remain: valid, allowed, unique.
-2. They are reduced to the non-dominated ones and put in order.
+2. They are reduced to the non-dominated ones, asked about once more (`second_answers`), and put in order.
 3. What is known of them goes along: scores, objectives, typicality, notes, how it was made; and if none is left, why.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -18,12 +18,23 @@ import numpy as np
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals, Note, Oddity
 from countarfactuals.counterfactuals.importance import RANGES
-from countarfactuals.counterfactuals.remarks import BEYOND, BREAKS, EXTRAPOLATES, GAP, GAPS, NOWHERE, OBSERVED, UNSEEN
+from countarfactuals.counterfactuals.remarks import (
+    BEYOND,
+    BREAKS,
+    CONTRADICTS,
+    EXTRAPOLATES,
+    GAP,
+    GAPS,
+    NOWHERE,
+    OBSERVED,
+    UNSEEN,
+)
 from countarfactuals.counterfactuals.select import burden
 from countarfactuals.counterfactuals.storage import plain_label
 from countarfactuals.explainers.diagnose import diagnose
 from countarfactuals.explainers.problem import ANY_ROWS, Problem
 from countarfactuals.explainers.questions import Asking
+from countarfactuals.explainers.second_answers import Leaving, SecondAnswers, confirmed
 from countarfactuals.objectives import DISTANCE, IMPLAUSIBILITY, N_CHANGED, changed, nondominated
 from countarfactuals.plausibility import ODD
 from countarfactuals.plausibility.panel import Claims
@@ -67,14 +78,15 @@ def answer(
     """
     background = problem.background
     predictor, plausibility = background.predictor, background.plausibility
-    rows, scores, objectives = _counterfactuals(problem, chosen, is_pareto)
+    leaving, second = yield from confirmed(problem, partial(_leaving, problem, chosen, is_pareto))
+    rows, scores = (part[leaving.at] for part in problem.ledger())
     judged = np.concatenate([rows, problem.x[None]])
     if own is not None and len(rows) == 0:
         log_density, claims = own.log_density, own.claims
     else:
         log_density, claims = plausibility.log_density(judged), plausibility.claims(judged)
     typicality = claims.typicality
-    costs = dict(zip(problem.objective_names, objectives.T, strict=True))
+    costs = dict(zip(problem.objective_names, leaving.objectives.T, strict=True))
     oddities = oddities_of(problem, rows, claims.cell[:-1])
     order = _order(problem, costs, typicality[:-1], oddities, settings["trade_off"])
     values = {name: cost[order] for name, cost in costs.items()}
@@ -100,7 +112,11 @@ def answer(
         x_typicality=float(typicality[-1]),
         is_real_row=background.is_real(rows[order]),
         consequence=problem.kept.consequences(rows[order]),
-        notes=(*_notes(problem, settings["outcome"], len(rows)), *_broken(noted, problem, rows[order])),
+        notes=(
+            *_contradictions(second),
+            *_notes(problem, settings["outcome"], len(rows)),
+            *_broken(noted, problem, rows[order]),
+        ),
         diagnosis=None if problem.is_solved or len(rows) else (yield from diagnose(problem)),
         constraints=constraints,
         # after the diagnosis, which evaluates rows too
@@ -109,20 +125,16 @@ def answer(
     )
 
 
-def _counterfactuals(
-    problem: Problem, chosen: np.ndarray | None, is_pareto: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows that may leave, their scores and objectives."""
+def _leaving(problem: Problem, chosen: np.ndarray | None, is_pareto: bool, may: np.ndarray) -> Leaving:
+    """The rows that leave, of those of the ledger that may."""
     rows, scores = problem.ledger()
+    at = np.flatnonzero(may) if chosen is None else chosen[may[chosen]]
     if problem.is_solved:
-        rows, scores = rows[:0], scores[:0]
-    elif chosen is not None:
-        rows, scores = rows[chosen], scores[chosen]
-    good = problem.is_counterfactual(rows, scores)
-    rows, scores = rows[good], scores[good]
-    objectives = problem.objectives(rows)
-    best = nondominated(objectives) if is_pareto else np.ones(len(rows), np.bool_)
-    return rows[best], scores[best], objectives[best]
+        at = at[:0]
+    at = at[problem.is_counterfactual(rows[at], scores[at])]
+    objectives = problem.objectives(rows[at])
+    best = nondominated(objectives) if is_pareto else np.ones(len(at), np.bool_)
+    return Leaving(at[best], objectives[best])
 
 
 def oddities_of(problem: Problem, rows: np.ndarray, cell: np.ndarray) -> tuple[tuple[Oddity, ...], ...]:
@@ -151,6 +163,10 @@ def _order(
         weight = trade_off or 0.0
         first = (1.0 - weight) * costs[DISTANCE] + weight * (1.0 - typicality)
     return np.lexsort((costs[IMPLAUSIBILITY], costs[N_CHANGED], first))
+
+
+def _contradictions(second: SecondAnswers | None) -> list[Note]:
+    return [Note(CONTRADICTS, values=second._asdict())] if second is not None and second.differing else []
 
 
 def _notes(problem: Problem, outcome: str, n_found: int) -> tuple[Note, ...]:

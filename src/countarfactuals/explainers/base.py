@@ -43,6 +43,7 @@ from countarfactuals.explainers.observed import fit_observed
 from countarfactuals.explainers.problem import ANY_ROWS, GiveUp, Problem, UserFunction, row_generator
 from countarfactuals.explainers.questions import Asking, alone
 from countarfactuals.explainers.robustness import checked_noise, robustness
+from countarfactuals.explainers.second_answers import answers_alike, kept_for_second_answers
 from countarfactuals.explainers.take_back import reserve, take_back
 from countarfactuals.explainers.together import MOST_ROWS, Together
 from countarfactuals.language import tr
@@ -463,7 +464,8 @@ class Explainer(BaseEstimator, ABC):
         """What `explain` gives, and the problem, whose `ledger()` has every row that was evaluated; for studies."""
         x_codes, wanted = self.encode_row(x), as_constraints(constraints)
         with few_threads():
-            return alone(self._traced(x_codes, target, wanted), self._fitted().predictor)
+            result, problem = alone(self._traced(x_codes, target, wanted), self._fitted().predictor)
+        return result.with_cells(self._odd_cells(x)), problem
 
     def search(self, x: Any, target: Any = None, constraints: Constraints | None = None) -> Asking[Counterfactuals]:
         """`explain` as a coroutine, for `Together`: it yields rows of codes and is sent their scores.
@@ -471,7 +473,8 @@ class Explainer(BaseEstimator, ABC):
         What is wrong with the row or with what is wanted of it is raised when the coroutine begins.
         """
         codes = self.encode_row(x)
-        return (yield from self._traced(codes, target, as_constraints(constraints)))[0]
+        result, _ = yield from self._traced(codes, target, as_constraints(constraints))
+        return result.with_cells(self._odd_cells(x))
 
     def together(self, *, joint: bool | None = None, most_rows: int = MOST_ROWS) -> Together[Any, Any]:
         """Where searches of this explainer, and of others with the same model, run in step.
@@ -493,6 +496,8 @@ class Explainer(BaseEstimator, ABC):
             x_scores, seconds = yield x[None]
             started = time.perf_counter() - seconds  # without what other rows took meanwhile
         problem = self.problem(x, target, constraints, x_scores[0] if own is None else own.scores[0])
+        kept = kept_for_second_answers(problem)
+        problem.budget -= kept
         chosen: np.ndarray | None = None
         if not problem.is_solved:
             problem.reserve = reserve(problem) if self._takes_back else 0
@@ -501,6 +506,7 @@ class Explainer(BaseEstimator, ABC):
                 chosen = (yield from search) if isinstance(search, Generator) else search
             if self._takes_back and problem.found:
                 chosen = yield from take_back(problem)
+        problem.budget += kept if problem.found else 0
         settings = self._plain_parameters() | {"method": self.name, "seed": self.seed_}
         noted = self._asked_relations() if self.relations == NOTE else Relations(self.schema_)
         result = yield from answer(
@@ -533,6 +539,7 @@ class Explainer(BaseEstimator, ABC):
             allow_real_rows=bool(self.allow_real_rows),
             relations=() if self.relations == NOTE else self._asked_relations().items,
             hands_out=self.hands_out,
+            asks_again=not answers_alike(self.model),
         )
 
     @property
@@ -599,17 +606,18 @@ class Explainer(BaseEstimator, ABC):
         background = self._fitted()
         return background.representable(background.check_whole(self._read_row(x, background.schema)[None]))[0]
 
+    def _odd_cells(self, x: Any) -> dict[int, Any]:
+        """Cells of a row, in a form that `encode_row` takes, that results give back as they came."""
+        return self.schema_.odd_cells(_as_rows(x))[0]
+
     def _read_row(self, x: Any, schema: Schema) -> np.ndarray:
-        if isinstance(x, pd.Series):
-            x = dict(zip(x.index.tolist(), x.tolist(), strict=True))
+        x = _as_rows(x)
         if isinstance(x, Mapping):
             for name in x:
                 schema.index(name)
             if absent := [name for name in schema.names if name not in x]:
                 raise DataError(f"The row lacks {listed(absent)}. Give every feature; an unknown one may be None.")
             return np.array([schema.encode_value(j, x[name]) for j, name in enumerate(schema.names)])
-        if isinstance(x, np.ndarray) and x.ndim == 1:
-            x = x.reshape(1, -1)
         if isinstance(x, list | tuple | str | int | float) or x is None:
             raise DataTypeError(f"A row is a one-row frame, a Series or a dict, got {x!r}.")
         matrix = schema.encode(x)
@@ -637,6 +645,13 @@ class Explainer(BaseEstimator, ABC):
         The model is handed in again, and so are `distance` and `extra_objectives`.
         """
         return explainer_file.load(cls, path, model, callables)
+
+
+def _as_rows(x: Any) -> Any:
+    """One row as a dict or a frame, if it is one."""
+    if isinstance(x, pd.Series):
+        return dict(zip(x.index.tolist(), x.tolist(), strict=True))
+    return x.reshape(1, -1) if isinstance(x, np.ndarray) and x.ndim == 1 else x
 
 
 def _as_seed(random_state: RandomState) -> int:

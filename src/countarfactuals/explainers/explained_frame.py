@@ -89,11 +89,18 @@ def _keys(frame: Any, key: Hashable | None) -> Any:
         table = nw.from_native(frame, eager_only=True)
         return nw.new_series("row", list(range(len(table))), nw.Int64, backend=table.implementation)
     names = _names(frame)
-    if key not in names:
+    if not _is_among(key, names):
         raise DataError(
             f"The frame has no column {key!r} to be the key; it has {listed(names)}.{did_you_mean(key, names)}"
         )
     return frame[key] if isinstance(frame, pd.DataFrame) else nw.from_native(frame, eager_only=True)[str(key)]
+
+
+def _is_among(key: Any, names: list[Hashable]) -> bool:
+    try:
+        return key in set(names)  # a set, as `pd.NA` can not be compared
+    except TypeError:  # arrays, and tuples of them
+        return False
 
 
 def _names(frame: Any) -> list[Hashable]:

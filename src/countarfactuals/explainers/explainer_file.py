@@ -23,6 +23,7 @@ from countarfactuals.plausibility import ForestJudge, Plausibility
 from countarfactuals.plausibility import saved_judges as judges
 from countarfactuals.plausibility.forest_judge import MEASURES
 from countarfactuals.prediction import make_predictor
+from countarfactuals.prediction.predictor import TASKS
 from countarfactuals.relations import Relations
 from countarfactuals.schema import Schema, check_rows
 from countarfactuals.schema.sketches import SampledRows
@@ -141,6 +142,8 @@ class _Learned(NamedTuple):
 def _unfitted(cls: Any, stored: Mapping[str, Any], model: Any, callables: Mapping[str, Any]) -> Any:
     """The explainer with its parameters."""
     parameters = {**cls._from_plain(stored), "classes": _as_labels(stored["classes"])}
+    if parameters.get("task") not in (None, *TASKS):
+        raise ValueError(f"its task is {parameters['task']!r}")
     explainer = cls(model, **{**parameters, **callables})
     explainer._check_parameters()
     return explainer

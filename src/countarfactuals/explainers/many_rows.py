@@ -71,7 +71,7 @@ def explain_rows(
     together: bool | None,
 ) -> CounterfactualsBatch:
     """Explain every row of a frame; `wanted` is the target and the constraints, for all rows or one per row."""
-    rows, labels = _read(explainer, X, on_error)
+    rows, labels, odd = _read(explainer, X, on_error)
     wishes = wishes_of(*wanted, X, labels)
     _check_request(explainer, wishes)
     left = Tasks(rows, math.inf if time_budget is None else time.time() + time_budget)
@@ -81,7 +81,7 @@ def explain_rows(
     workers = min(effective_n_jobs(n_jobs), len(rows))
     try:
         for position, result in _answers(request, left, workers):
-            done[position] = result
+            done[position] = result.with_cells(odd[position])
             bar.update(len(done) - bar.n)
     except KeyboardInterrupt:
         _warn(
@@ -122,25 +122,30 @@ def _way_of_asking(explainer: Explainer, together: bool | None, tasks: Tasks) ->
         return explainer.background_.scores_rows_alike, True
 
 
-def _read(explainer: Explainer, X: Any, on_error: str) -> tuple[list[Task], list[Hashable]]:
-    """The encoded rows; where the frame as a whole can not be read, row by row, so that a bad row costs itself only."""
+def _read(explainer: Explainer, X: Any, on_error: str) -> tuple[list[Task], list[Hashable], list[dict[int, Any]]]:
+    """The encoded rows, their labels, and cells that came as objects which codes can not tell.
+
+    Where the frame as a whole can not be read it is read row by row, so that a bad row costs itself only.
+    """
     schema = explainer.schema_
     schema.check_columns(X)  # wrong columns are the frame's fault, not a row's
     labels = X.index.tolist() if isinstance(X, pd.DataFrame) else list(range(len(X)))
     try:
-        return list(enumerate(_encoded(explainer, X))), labels
+        return list(enumerate(_encoded(explainer, X))), labels, schema.odd_cells(X)
     except (DataError, DataTypeError):
         if on_error == "raise":
             raise
     tasks: list[Task] = []
+    odd: list[dict[int, Any]] = [{} for _ in labels]
     for position in range(len(labels)):
         row = X.iloc[[position]] if isinstance(X, pd.DataFrame) else X[position : position + 1]
         try:
             tasks.append((position, _encoded(explainer, row)[0]))
+            odd[position] = schema.odd_cells(row)[0]
         except (DataError, DataTypeError) as error:
             # it was read as a frame of one row
             tasks.append((position, error.having(row=position) if "row" in error.fields else error))
-    return tasks, labels
+    return tasks, labels, odd
 
 
 def _encoded(explainer: Explainer, X: Any) -> np.ndarray:

@@ -44,7 +44,7 @@ class Pace:
             return self.at_once
         now = time.time()
         per_row = (now - self._begun) / self._finished if self._finished else math.inf
-        return max(1, min(self.at_once, int(max(self.latest - now, 0.0) / per_row) if per_row else self.at_once))
+        return max(1, int(min(self.at_once, max(self.latest - now, 0.0) / per_row)) if per_row else self.at_once)
 
     def stepped(self, seconds: float, call: float, n_finished: int) -> None:
         """Take note of a step: how long it took, what a call of the model costs, and how many rows it finished."""

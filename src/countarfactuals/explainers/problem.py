@@ -66,6 +66,7 @@ class Problem:
     allow_real_rows : whether a row of the data may be handed out.
     relations : between columns, which counterfactuals keep if x does.
     hands_out : what the method can find: `REAL_ROWS`, `REAL_CELLS` or `ANY_ROWS`.
+    asks_again : whether the model may answer otherwise the next time, so that rows that leave are asked about twice.
 
     `record` is the history of a search by generations, in JSON types, if it has one. `reserve` is what a search with
     success leaves of the budget, to take changes back. `idle` is how many seconds other rows took meanwhile.
@@ -86,6 +87,7 @@ class Problem:
     allow_real_rows: bool = True
     relations: tuple[Relation, ...] = ()
     hands_out: str = ANY_ROWS
+    asks_again: bool = False
     _rows: list[np.ndarray] = field(default_factory=list, init=False)
     _scores: list[np.ndarray] = field(default_factory=list, init=False)
     _known: dict[bytes, np.ndarray] = field(default_factory=dict, init=False)
@@ -178,6 +180,19 @@ class Problem:
         self._known.update((row.tobytes(), score) for row, score in zip(canonical(rows), scores, strict=True))
         self.n_evaluated += len(rows)
         self.found = self.found or bool(self.is_counterfactual(rows, scores).any())
+
+    def ask_again(self, rows: np.ndarray) -> Asking[np.ndarray]:
+        """Scores of rows of the ledger, by a second answer of the model, which counts like any."""
+        scores = yield from self.put(rows)
+        self.n_evaluated += len(rows)
+        return scores
+
+    def correct(self, at: np.ndarray, scores: np.ndarray) -> None:
+        """Let rows of the ledger have other scores."""
+        rows, known = self.ledger()
+        known[at] = scores
+        self._rows, self._scores = [rows], [known]
+        self._known.update((row.tobytes(), score) for row, score in zip(canonical(rows[at]), scores, strict=True))
 
     @property
     def _give_up_at(self) -> int:

@@ -157,7 +157,7 @@ def words_of(
         if name not in known:
             raise unknown_column("units", name, known)
     checked = {name: _both_forms(f"units[{name!r}]", unit) for name, unit in (units or {}).items()}
-    forms = (tr("row"), tr("rows")) if rows == "rows" else _both_forms("rows", rows)
+    forms = (tr("row"), tr("rows")) if isinstance(rows, str) and rows == "rows" else _both_forms("rows", rows)
     return Words(checked, forms, outcome, style, options or {})
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from countarfactuals.exceptions import Setting, TargetError
+from countarfactuals.parameters import as_float
 
 Step = float | str  # an amount, or a share such as "-10%"
 Change = Step | tuple[Step | None, Step | None]
@@ -39,7 +40,7 @@ def plain_change(given: Any) -> Change | None:
         if amount_of(step) == 0:
             raise _unusable(given, "which asks for nothing")
         return step
-    if len(given) != 2 or list(given) == [None, None]:
+    if len(given) != 2 or all(end is None for end in given):
         raise _unusable(given, "where a pair has a low and a high end")
     low, high = (None if end is None else _plain_step(end) for end in given)
     if high is None and low is not None and amount_of(low) > 0:
@@ -99,7 +100,7 @@ def _plain_step(given: Any) -> Step:
         share = float(found[1].replace("−", "-").replace(" ", ""))
         return f"{share:+.12g}%"
     is_number = isinstance(given, Real) and not isinstance(given, bool | np.bool_)
-    if not is_number or not math.isfinite(given):
+    if not is_number or not math.isfinite(as_float(given)):
         raise _unusable(given, "where a number or a share such as '-10%' is allowed")
     return float(given)
 

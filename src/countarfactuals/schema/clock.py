@@ -61,14 +61,15 @@ def encode_time(value: Any, clock: str, name: Hashable) -> float:
         )
     try:
         moment = pd.Timestamp(value)
+        if moment.tz is not None:
+            moment = moment.tz_convert("UTC").tz_localize(None)
+        # nanoseconds, which 0 would have, reach from 1677 to 2262 only
+        passed = (moment.as_unit("us") - pd.Timestamp(0).as_unit("us")) / pd.Timedelta(1, "us")
     except (ValueError, TypeError, OverflowError):
         raise DataError(
             f"Column {name!r} holds dates or times, got {value!r}. Pass a date, a time, or an ISO text such as "
             "'2024-03-01'."
         ) from None
-    if moment.tz is not None:
-        moment = moment.tz_convert("UTC").tz_localize(None)
-    passed = (moment - pd.Timestamp(0)) / pd.Timedelta(1, "us")
     return float(np.rint(passed)) / _MICROSECONDS[clock]
 
 

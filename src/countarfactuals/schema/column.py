@@ -37,6 +37,7 @@ from .permitted import Permitted
 MOST_DECIMALS = 12
 LARGEST_INTEGER = 2**53  # the last one up to which float64 holds every integer
 _HEAD = 1_000
+_LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
 class Kind(StrEnum):
@@ -187,13 +188,12 @@ class Column:
             )
         if isinstance(value, Integral) and abs(int(value)) > LARGEST_INTEGER:
             raise integer_too_large(self.name, value)
-        number = float(value)
-        if math.isinf(number):
+        if not is_finite(value):
             raise DataError(f"Column {self.name!r} needs a finite number, got {value!r}. Pass a finite one.")
-        return number
+        return float(value)
 
     def _encode_level(self, value: Any) -> float:
-        if not isinstance(value, str | Real | np.generic):
+        if not isinstance(value, str | Real | np.bool_):
             raise DataTypeError(
                 f"Column {self.name!r} holds levels ({self.kind}), got {value!r} of type {type(value).__name__}. "
                 f"Pass one of {listed(self.levels)}."
@@ -275,6 +275,15 @@ class Column:
             label=stored.get("label"),
             level_labels=tuple(stored.get("level_labels", ())),
         )
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a value is a number that float64 can hold; fractions may be beyond all floats.
+
+    >>> is_finite(1.5), is_finite(math.nan), is_finite(10**400), is_finite("1")
+    (True, False, False, False)
+    """
+    return isinstance(value, Real) and bool(abs(value) <= _LARGEST_FLOAT)  # type: ignore[operator]
 
 
 def integer_too_large(name: Hashable, value: Any) -> DataError:

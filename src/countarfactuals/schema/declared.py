@@ -10,7 +10,6 @@ Declarations are checked: the column must be there and hold numbers, and no valu
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Real
@@ -19,7 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..exceptions import DataError, did_you_mean, listed
-from .column import Column, Kind, decimals_of
+from .column import Column, Kind, decimals_of, is_finite
 from .description import described
 from .occurrence import FEW, MOST_VALUES, Occurrence
 
@@ -102,7 +101,7 @@ def _numbers(column: Column, said: Any, key: str) -> tuple[float, ...]:
         raise DataError(f"`values` of {column.name!r} needs a list of numbers as {key}, got {said!r}.")
     numbers = list(said)
     for number in numbers:
-        if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not math.isfinite(number):
+        if isinstance(number, bool | np.bool_) or not is_finite(number):
             raise DataError(f"`values` of {column.name!r} needs finite numbers as {key}, got {number!r}.")
         if column.kind is Kind.INTEGER and float(number) != round(float(number)):
             raise DataError(

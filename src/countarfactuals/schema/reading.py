@@ -12,7 +12,7 @@ Polars' and pyarrow's NaN is read as missing too: a matrix has one marker only.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -45,6 +45,7 @@ class Frame:
     n_rows: int
     column: Callable[[int], nw.Series[Any]]  # one at a time, as a numpy array has to copy each
     plain: Callable[[int], np.ndarray | None]  # a column's own array where it holds nothing but floats
+    objects: Callable[[int], Sequence[Any]]  # its cells where it may hold any, else none
     array_type: str | None = None  # of numpy arrays, whose columns are read through pandas
 
 
@@ -79,7 +80,10 @@ def _read_numpy(X: np.ndarray) -> Frame:
     def plain(j: int) -> np.ndarray | None:
         return X[:, j] if X.dtype == np.float64 else None
 
-    return Frame("numpy", names, len(X), column, plain, numpy_name(X.dtype))
+    def objects(j: int) -> Sequence[Any]:
+        return list(X[:, j]) if X.dtype == object else ()  # a series of texts alone would have another type
+
+    return Frame("numpy", names, len(X), column, plain, objects, numpy_name(X.dtype))
 
 
 def _read_pandas(X: pd.DataFrame) -> Frame:
@@ -91,8 +95,11 @@ def _read_pandas(X: pd.DataFrame) -> Frame:
     def plain(j: int) -> np.ndarray | None:
         return columns[j].to_numpy() if columns[j].dtype == _FLOAT else None
 
+    def objects(j: int) -> Sequence[Any]:
+        return list(columns[j].to_numpy()) if _is_object(columns[j]) else ()
+
     # column by column, as narwhals knows frames with names that are strings only
-    return Frame("pandas", names, len(X), lambda j: _wrap(columns[j]), plain)
+    return Frame("pandas", names, len(X), lambda j: _wrap(columns[j]), plain, objects)
 
 
 def _read_narwhals(X: Any) -> Frame:
@@ -105,7 +112,7 @@ def _read_narwhals(X: Any) -> Frame:
     if backend not in ("polars", "pyarrow"):
         raise DataTypeError(f"Got a {backend} frame. {_ACCEPTED}.")
     names = tuple(frame.columns)
-    return Frame(backend, names, len(frame), lambda j: frame.get_column(names[j]), lambda j: None)
+    return Frame(backend, names, len(frame), lambda j: frame.get_column(names[j]), lambda j: None, lambda j: ())
 
 
 def _as_narwhals(X: Any) -> Any:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +17,7 @@ import narwhals as nw
 import numpy as np
 
 from ..exceptions import DataError, DataTypeError, ParameterError, did_you_mean, listed
+from .as_came import holds_objects, odd_cells, put_objects, with_signs
 from .clock import clock_of, is_time, passed_times
 from .column import Column, Kind, decimals_of, plain_scalar, sorted_levels
 from .declared import as_declared
@@ -77,7 +78,9 @@ class Schema:
 
     def labelled(self, labels: Labels | None) -> Schema:
         """The same with other names for readers, see `labels`; None and {} keep those there are."""
-        return replace(self, columns=tuple(relabelled(self.columns, labels))) if labels else self
+        if labels is None or (isinstance(labels, Mapping) and not labels):
+            return self
+        return replace(self, columns=tuple(relabelled(self.columns, labels)))
 
     @cached_property
     def _positions(self) -> dict[Hashable, int]:
@@ -109,6 +112,8 @@ class Schema:
         amount: whole numbers
         """
         frame = read(X)
+        if ordered is not None and not isinstance(ordered, Mapping):
+            raise ParameterError(f"ordered must be a dict of columns and their levels in order, got {ordered!r}.")
         orders = dict(ordered or {})
         for name in (*orders, *_declared(values)):
             _check_known(name, frame.names)
@@ -156,6 +161,17 @@ class Schema:
                 matrix[:, j] = check_finite(plain, column.name)
         return matrix
 
+    def odd_cells(self, X: Any) -> list[dict[int, Any]]:
+        """By row of a frame or dict, and by column, the cells that `decode` would give back as other objects."""
+        came: dict[int, Sequence[Any]]
+        if isinstance(X, Mapping):
+            matrix = np.array([[self.encode_value(j, X[name]) for j, name in enumerate(self.names)]])
+            came = {j: [X[name]] for j, name in enumerate(self.names)}
+        else:
+            frame, matrix = read(X), self.encode(X)
+            came = {j: frame.objects(source) for source, j in enumerate(self._find(frame, subset=False))}
+        return odd_cells(self.columns, matrix, {j: came[j] for j in came if holds_objects(self.columns[j])})
+
     def check_columns(self, X: Any) -> None:
         """Refuse a frame that has not just the schema's columns; its cells are not looked at."""
         self._find(read(X), subset=False)
@@ -179,10 +195,16 @@ class Schema:
             raise DataError(f"The data lacks the column(s) {listed(missing)}. Add them; unknown cells may be missing.")
         return positions
 
-    def decode(self, matrix: np.ndarray, columns: Sequence[int] | None = None) -> Any:
+    def decode(
+        self,
+        matrix: np.ndarray,
+        columns: Sequence[int] | None = None,
+        cells: Mapping[int, Mapping[int, Any]] | None = None,
+    ) -> Any:
         """The native frame of a matrix.
 
-        `columns`: which of the schema's columns the matrix holds, one position per column of the matrix.
+        `columns`: which of the schema's columns the matrix holds, one position per column of the matrix. `cells`: by
+        column and row, what came as another object than is written, from `odd_cells`.
         """
         described = self.columns if columns is None else self.select(columns).columns
         values = np.asarray(matrix, dtype=np.float64)
@@ -191,7 +213,10 @@ class Schema:
                 f"Got a matrix of shape {values.shape}, expected two dimensions and {len(described)} column(s): "
                 f"{listed(column.name for column in described)}. Pass `matrix[:, columns]` to decode some columns only."
             )
-        return write(self.backend, described, values)
+        if not cells:
+            return write(self.backend, described, values)
+        frame = write(self.backend, described, with_signs(described, values, cells))
+        return put_objects(self.backend, described, frame, cells)
 
     def encode_value(self, j: int, value: Any) -> float:
         """One cell of column `j` as it stands in the matrix; missing as NaN."""
@@ -244,7 +269,7 @@ def free_name(name: str, taken: Container[Hashable]) -> str:
 
 
 def _check_known(name: Hashable, known: Sequence[Hashable]) -> None:
-    if name not in known:
+    if name not in set(known):  # a set, as `pd.NA` can not be compared
         raise DataError(
             f"There is no column {name!r}; known columns: {listed(known)}.{did_you_mean(name, known)} "
             "Drop or rename it."
@@ -254,7 +279,7 @@ def _check_known(name: Hashable, known: Sequence[Hashable]) -> None:
 def _declared(values: Values) -> Mapping[Hashable, Any]:
     if isinstance(values, Mapping):
         return values
-    if values is None or values == "auto":
+    if values is None or (isinstance(values, str) and values == "auto"):
         return {}
     raise ParameterError(f"values must be 'auto', None or a dict of columns and what values they have, got {values!r}.")
 
@@ -308,8 +333,9 @@ def _of_clock(occurrence: Occurrence, known: np.ndarray) -> Occurrence:
 
 
 def _ordered_column(name: Hashable, dtype: Dtype, order: Sequence[Any]) -> Column:
-    levels = plain_levels(name, order)
-    if len(set(levels)) < len(levels) or isinstance(order, str):
+    is_list = isinstance(order, Collection) and not isinstance(order, str | bytes | Mapping)
+    levels = plain_levels(name, list(order)) if is_list else ()
+    if not levels or len(set(levels)) < len(levels):
         raise DataError(f"The order of column {name!r} must list each level once, got {order!r}.")
     if declares_categories(dtype):
         plain_levels(name, dtype.categories)

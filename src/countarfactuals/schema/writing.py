@@ -19,11 +19,10 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DataError
+from .as_came import OBJECT
 from .clock import in_zone, times
 from .column import LARGEST_INTEGER, Column, Kind
 from .dtypes import ARROW, Dtype, arrow_type, integer_name_for, pandas_category, pandas_type, polars_type
-
-OBJECT = np.dtype(object)
 
 
 def write(backend: str, columns: Sequence[Column], matrix: np.ndarray) -> Any:
