@@ -154,6 +154,20 @@ def test_one_column_is_the_mean_of_the_parts():
         np.testing.assert_allclose(judge.column_log_p(matrix[:50], j), each[:, :, j].mean(axis=0), atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [np.square, lambda h: np.sin(1.5 * h), np.abs], ids=["bow", "wave", "corner"])
+def test_a_shape_of_a_sum_is_seen(shape):
+    """Of ten columns four add up to what a fifth is a shape of: a bow has no slope, and no pair of columns tells it."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(2000, 10)), columns=list("abcdefghij"))
+    X["j"] = shape(X[["a", "b", "c", "d"]].sum(axis=1) / 2.0) + 0.1 * rng.normal(size=2000)
+    _, matrix, cells = read(X)
+    judge = Conditionals.fit(cells, matrix, thirds(2000), np.random.default_rng(0))
+    held = thirds(2000) == 0
+    log_p = judge.cell_log_p(matrix[held], 0)[:, -1]
+    alone = -0.5 - np.log(X["j"].std()) - 0.5 * np.log(2.0 * np.pi)  # of a normal column that knows of no others
+    assert log_p.mean() > alone + 0.5
+
+
 def test_the_own_cell_tells_nothing():
     """What is said of the other columns' models does not count: the spread and the mean of a cell are not its own."""
     matrix, judge = of_sums()
@@ -170,9 +184,9 @@ def test_the_same_bits_come_back_from_arrays():
         for k in range(3):
             np.testing.assert_array_equal(again.cell_log_p(matrix, k), judge.cell_log_p(matrix, k))
         lacking = judge.arrays()
-        del lacking["2.slope"]
+        del lacking["2.direction"]
         with pytest.raises((KeyError, AssertionError)):
-            Conditionals.restored(judge.cells, {**lacking, "9.slope": judge.parts[0].slope})
+            Conditionals.restored(judge.cells, {**lacking, "9.direction": judge.parts[0].direction})
 
 
 def test_a_part_has_not_seen_its_rows():
@@ -186,11 +200,11 @@ def test_a_part_has_not_seen_its_rows():
         changed = matrix.copy()
         changed[own] = np.column_stack([rng.permutation(column) for column in matrix[own].T])
         after = Conditionals.fit(cells, changed, part_of, np.random.default_rng(0))
-        np.testing.assert_allclose(after.parts[k].slope, before.parts[k].slope, atol=1e-9)
+        np.testing.assert_allclose(after.parts[k].direction, before.parts[k].direction, atol=1e-9)
         for ours, theirs in zip(after.parts[k].number, before.parts[k].number, strict=True):
             np.testing.assert_allclose(ours.value, theirs.value, atol=1e-6)
         other = (k + 1) % 3
-        assert np.abs(after.parts[other].slope - before.parts[other].slope).max() > 0.01
+        assert np.abs(after.parts[other].direction - before.parts[other].direction).max() > 0.01
 
 
 def test_rows_that_were_seen_surprise_less():

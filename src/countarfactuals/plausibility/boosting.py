@@ -20,6 +20,7 @@ from countarfactuals.arf.random import next_below
 
 _CUT = 4.0  # spreads beyond which a residual counts as that many
 _PRIOR = 0.5  # rows per level
+_AHEAD = 1.0 + 1e-9  # times the gain of another question
 
 
 class Boosting(NamedTuple):
@@ -95,7 +96,7 @@ def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, rid
                         of[parent, code, k] -= of[parent + half, code, k]
             _gains(of, n_leaves, n_codes[j], unordered[j], ridge, gain)
             for code in range(n_codes[j] if unordered[j] else n_codes[j] - 1):
-                if gain[code] > best:
+                if gain[code] > best * _AHEAD:  # of questions that divide rows alike, the first
                     best, best_column, best_code = gain[code], j, code
         if best_column < 0:
             break

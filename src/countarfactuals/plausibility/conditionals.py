@@ -4,6 +4,8 @@
 
 1. A continuous cell has a mean and a spread given the rest: a linear function of all other cells, then boosted trees
    on what is left (`boosting`). How residuals in spreads are distributed is read off rows that were held out.
+   Trees ask about two directions besides the other cells: that of the linear function, and the one along which what is
+   left of it bends most. So a column that is a wave or a bow of a sum of others is no riddle to them.
 2. A level, an atom or a gap has probabilities given the rest, by boosted trees.
 3. Each column's p is a judgement of its cell: how *surprising* it is beside the same column's cells of held-out real
    rows. That names the cells that do not fit.
@@ -21,6 +23,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.linalg import eigh
 
 from countarfactuals._kernels import kernel
 from countarfactuals.plausibility.boosting import (
@@ -39,6 +42,8 @@ _FEWEST_ROWS = 5  # with a number that can be learned from
 _TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE = 30, 4, 0.3, 0.15, 3.0, 0.4
 _MOST_COLUMNS = 20  # that a tree may ask about
 _MOST_CODES = 32  # of a number, besides missing
+_DIRECTIONS = 2  # that trees may ask about, besides the other columns
+_DIGITS = 9  # along a direction, beyond which rows are level: sums of few values have ties but for their last bits
 _MOST_LEVELS = 24  # of a category that are told apart, by their frequency; the others count as one
 _LINEAR_RIDGE = 1e-3
 _MOST_INDICATORS = 12  # levels of a category that the linear part sees
@@ -51,7 +56,8 @@ _FAR_CONSTANT = 2.0 / (math.pi * math.sqrt(3.0))  # of a Student density of thre
 class Part(NamedTuple):
     """The models that lack one part of the rows."""
 
-    slope: np.ndarray  # (q, width of the linear part)
+    direction: np.ndarray  # (q, 2, width): of each number the linear part's slope, and where the rest bends most
+    edges: np.ndarray  # (q, 2, most codes − 1), between the codes of both directions, ascending, +∞ beyond the last
     number: tuple[Trees, ...]  # one per continuous column
     state: tuple[Trees, ...]  # one per stated column
 
@@ -126,13 +132,14 @@ class Conditionals:
         """Residuals of the continuous cells in spreads, and the log spreads in own units; NaN for other cells."""
         part, numbers = self.parts[k], self.cells.numbers
         residual, log_spread = np.full((2, len(table.states), len(numbers)), np.nan)
-        linear = _linear(table.terms, part.slope)
         for place, j in enumerate(numbers.tolist()):
             if only not in (None, j):
                 continue
-            said = outputs(table.codes, self.coding.unordered, part.number[place])
+            along = _linear(table.terms, part.direction[place])
+            codes, unordered = _with_directions(table.codes, self.coding.unordered, along, part.edges[place])
+            said = outputs(codes, unordered, part.number[place])
             z = (table.numbers[:, place] - self.coding.centre[j]) / self.coding.scale[j]
-            residual[:, place] = (z - linear[:, place] - said[:, 0]) * np.exp(-said[:, 1])
+            residual[:, place] = (z - along[:, 0] - said[:, 0]) * np.exp(-said[:, 1])
             log_spread[:, place] = said[:, 1] + math.log(self.coding.scale[j])
         return residual, log_spread
 
@@ -145,7 +152,7 @@ class Conditionals:
             for j, array in enumerate(getattr(self.coding, name)):
                 arrays[f"coding.{name}.{j}"] = array
         for k, part in enumerate(self.parts):
-            arrays[f"{k}.slope"] = part.slope
+            arrays |= {f"{k}.direction": part.direction, f"{k}.edges": part.edges}
             for kind in ("number", "state"):
                 for place, trees in enumerate(getattr(part, kind)):
                     arrays |= {f"{k}.{kind}.{place}.{name}": value for name, value in trees._asdict().items()}
@@ -155,17 +162,21 @@ class Conditionals:
     def restored(cls, cells: Cells, arrays: dict[str, np.ndarray]) -> Self:
         """The inverse of `arrays`; KeyError or ValueError for what can not be."""
         coding = _sound_coding(cells, _under("coding", arrays))
-        n_parts = sum(name.endswith(".slope") for name in arrays)
-        q, width = len(cells.numbers), len(coding.mean)
+        n_parts = sum(name.endswith(".direction") for name in arrays)
+        p, q, width = len(cells.columns), len(cells.numbers), len(coding.mean)
 
         def part(k: int) -> Part:
             own = _under(str(k), arrays)
-            number = (_sound_trees(_under(f"number.{place}", own), coding, 2) for place in range(q))
+            direction = taken(own, "direction", np.float64, (q, _DIRECTIONS, width), -_LARGEST, _LARGEST)
+            edges = taken(own, "edges", np.float64, (q, _DIRECTIONS, _MOST_CODES - 1), -_LARGEST, unbounded=True)
+            if (edges[..., 1:] < edges[..., :-1]).any():
+                raise ValueError("edges of codes do not ascend")
+            number = (_sound_trees(_under(f"number.{place}", own), p + _DIRECTIONS, 2) for place in range(q))
             state = (
-                _sound_trees(_under(f"state.{place}", own), coding, _n_outputs(_n_known_states(cells, coding, j)))
+                _sound_trees(_under(f"state.{place}", own), p, _n_outputs(_n_known_states(cells, coding, j)))
                 for place, j in enumerate(cells.stated.tolist())
             )
-            return Part(taken(own, "slope", np.float64, (q, width), -_LARGEST, _LARGEST), tuple(number), tuple(state))
+            return Part(direction, edges, tuple(number), tuple(state))
 
         density = taken(arrays, "density", np.float64, (q, _GRID), 0.0, _LARGEST)
         return cls(cells, coding, tuple(map(part, range(n_parts))), density)
@@ -203,11 +214,11 @@ def _sound_coding(cells: Cells, arrays: Mapping[str, np.ndarray]) -> Coding:
     )
 
 
-def _sound_trees(arrays: Mapping[str, np.ndarray], coding: Coding, n_outputs: int) -> Trees:
+def _sound_trees(arrays: Mapping[str, np.ndarray], n_columns: int, n_outputs: int) -> Trees:
     """Boosted trees from a file: they ask about columns that there are, and have a value for each leaf."""
-    n_trees, p = len(arrays["column"]), len(coding.n_codes)
+    n_trees = len(arrays["column"])
     return Trees(
-        column=taken(arrays, "column", np.int16, (n_trees, _DEPTH), -1, p - 1),
+        column=taken(arrays, "column", np.int16, (n_trees, _DEPTH), -1, n_columns - 1),
         code=taken(arrays, "code", np.int16, (n_trees, _DEPTH)),
         value=taken(arrays, "value", np.float64, (n_trees, 1 << _DEPTH, n_outputs), -_LARGEST, _LARGEST),
         start=taken(arrays, "start", np.float64, (n_outputs,), -_LARGEST, _LARGEST),
@@ -332,10 +343,13 @@ def _known_state(cells: Cells, coding: Coding, j: int, states: np.ndarray) -> np
 
 
 def _fit_part(cells: Cells, coding: Coding, table: _Table, is_seen: np.ndarray, seeds: np.ndarray) -> Part:
-    p = len(cells.columns)
+    p, q = len(cells.columns), len(cells.numbers)
     options = Boosting(_TREES, _DEPTH, _RATE, _SPREAD_RATE, _RIDGE, _SHARE, _MOST_COLUMNS)
     seen = np.flatnonzero(is_seen)
-    slope = _slopes(cells, coding, table.terms[seen])
+    direction = np.zeros((q, _DIRECTIONS, table.terms.shape[1]))
+    direction[:, 0] = _slopes(cells, coding, table.terms[seen])
+    edges = np.full((q, _DIRECTIONS, _MOST_CODES - 1), math.inf)
+    n_codes = np.append(coding.n_codes, [_MOST_CODES + 1] * _DIRECTIONS)
     numbers, states = [], []
     for place, j in enumerate(cells.numbers.tolist()):
         rows = table.rows(seen[~np.isnan(table.numbers[seen, place])])
@@ -343,11 +357,15 @@ def _fit_part(cells: Cells, coding: Coding, table: _Table, is_seen: np.ndarray, 
             numbers.append(nothing_learned(2, _DEPTH))
             continue
         z = (rows.numbers[:, place] - coding.centre[j]) / coding.scale[j]
-        offset = _linear(rows.terms, slope)[:, place]
-        others = np.delete(np.arange(p), j)
-        trees = boost_number(
-            rows.codes, coding.n_codes, coding.unordered, others, z, offset, np.uint64(seeds[j]), options
-        )
+        offset = _linear(rows.terms, direction[place])[:, 0]
+        direction[place, 1] = _bend(rows.terms, z - offset, coding.indicators[:, 0] != j)
+        along = _linear(rows.terms, direction[place])
+        for way in range(_DIRECTIONS):
+            found = _edges(np.round(along[:, way], _DIGITS))
+            edges[place, way, : len(found)] = found + 0.5 * 10.0**-_DIGITS
+        codes, unordered = _with_directions(rows.codes, coding.unordered, along, edges[place])
+        others = np.delete(np.arange(p + _DIRECTIONS), j)
+        trees = boost_number(codes, n_codes, unordered, others, z, offset, np.uint64(seeds[j]), options)
         least = cells.columns[j].step / coding.scale[j] / math.sqrt(12.0)  # rounding alone spreads this much
         trees.start[1] = max(trees.start[1], math.log(max(least, 1e-9)))
         numbers.append(trees)
@@ -360,7 +378,7 @@ def _fit_part(cells: Cells, coding: Coding, table: _Table, is_seen: np.ndarray, 
                 rows.codes, coding.n_codes, coding.unordered, others, y, n_levels, np.uint64(seeds[p + j]), options
             )
         )
-    return Part(slope, tuple(numbers), tuple(states))
+    return Part(direction, edges, tuple(numbers), tuple(states))
 
 
 def _slopes(cells: Cells, coding: Coding, terms: np.ndarray) -> np.ndarray:
@@ -375,9 +393,30 @@ def _slopes(cells: Cells, coding: Coding, terms: np.ndarray) -> np.ndarray:
     return slope
 
 
+def _bend(terms: np.ndarray, residual: np.ndarray, is_other: np.ndarray) -> np.ndarray:
+    """The direction of unit variance along which residuals have most curvature: the leading principal Hessian one."""
+    others = terms[:, is_other]
+    direction = np.zeros(terms.shape[1])
+    if len(others) > others.shape[1] > 0:
+        curvature = (others * (residual - residual.mean())[:, None]).T @ others / len(others)
+        covariance = others.T @ others / len(others) + _LINEAR_RIDGE * np.eye(others.shape[1])
+        strength, directions = eigh(curvature, covariance)
+        best = directions[:, np.argmax(np.abs(strength))]
+        direction[is_other] = best * np.sign(best[np.argmax(np.abs(best))])  # of two opposite ones always the same
+    return direction
+
+
+def _with_directions(
+    codes: np.ndarray, unordered: np.ndarray, along: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of the columns with those of the directions after them, and which of them have no order."""
+    own = [np.searchsorted(edges[way], along[:, way], side="left") + 1 for way in range(_DIRECTIONS)]
+    return np.concatenate([codes, np.array(own, np.uint8)]), np.append(unordered, [False] * _DIRECTIONS)
+
+
 @kernel
 def _linear(terms, slope):  # type: ignore[no-untyped-def]
-    """The linear part of every continuous column, row by row, so that a row's bits do not depend on the others."""
+    """Rows along several directions, row by row, so that a row's bits do not depend on the others."""
     result = np.zeros((len(terms), len(slope)))
     for i in range(len(terms)):
         for place in range(len(slope)):
