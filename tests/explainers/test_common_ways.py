@@ -191,5 +191,5 @@ def test_wrong_use_is_refused():
         explainer().common_ways(batch(), max_changes=0)
     other = ARFExplainer(lambda frame: frame["a"] / 9, classes=("bad", "good"), measure="median", random_state=1)
     other.fit(pd.DataFrame({"a": np.arange(60.0) / 10, "b": np.arange(60.0) % 7}))
-    with pytest.raises(DataError, match="this explainer was fitted to"):
+    with pytest.raises(DataError, match="the explainer was fitted to 'a', 'b'"):
         other.common_ways(batch())

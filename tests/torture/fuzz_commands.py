@@ -142,8 +142,7 @@ class _World:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        rows = small.table()
-        rows["answer"] = np.where(small.model(rows)[:, 1] > 0.5, "yes", "no")
+        rows = small.table().assign(answer=lambda frame: np.where(small.model(frame)[:, 1] > 0.5, "yes", "no"))
         rows.to_csv("train.csv", index=False)
         rows.drop(columns=["answer"]).head(5).to_csv("new.csv", index=False)
         few = ("--trees", "3", "--model-trees", "5", "--data", "train.csv", "--model", "auto")

@@ -331,6 +331,7 @@ def _cell(column: Column, value: float, words: Words) -> str:
 def typicality_sentence(share: float, words: Words, span: Sequence[float] = (math.nan, math.nan)) -> str:
     """How many real rows are less typical; a warning where hardly any is, and the range where judges are far apart.
 
+    >>> from countarfactuals.language.vocabulary import words_of
     >>> said = words_of([], None, "applicants", None, TEXT)
     >>> typicality_sentence(0.62, said)
     '62 % of real applicants are less typical than this.'
