@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from countarfactuals import AdversarialRandomForest, Constraints, Target
+from countarfactuals import AdversarialRandomForest, Constraints, Counterfactuals, Target
 from countarfactuals.exceptions import CountarfactualsError
+from countarfactuals.schema import Schema
 from tests.torture import fuzz, fuzz_commands, small
 
 HUGE = 10**400
@@ -55,6 +59,21 @@ def test_dates_beyond_what_nanoseconds_reach_are_read():
     for text, days in (("9999-12-31", 2_932_896), ("0001-01-01", -719_162)):
         assert column.encode(text) == days
         assert str(column.decode(days)) == text
+
+
+def test_a_decimal_that_is_no_number_is_a_missing_date():
+    dates = pd.Series([pd.Timestamp("2024-01-01"), Decimal("NaN"), pd.Timestamp("2024-01-03")] * 20, dtype=object)
+    frame = pd.DataFrame({"since": dates, "x": range(60)})
+    schema = Schema.infer(frame.assign(since=pd.to_datetime(["2024-01-01", None, "2024-01-03"] * 20)))
+    assert np.isnan(schema.encode(frame)[:3, 0]).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "odd", [pd.Series([1, 2]), pd.NA, np.zeros(2, "i4,f4"), 1.0], ids=["series", "NA", "fields", "1"]
+)
+def test_a_stored_result_of_no_format_is_refused(odd):
+    with pytest.raises(CountarfactualsError, match="This is no"):
+        Counterfactuals.from_dict({"format": odd, "version": 2})
 
 
 def test_densities_refuse_numbers_beyond_all_floats():

@@ -247,6 +247,7 @@ def batch_from_dict(stored: Mapping[str, Any]) -> CounterfactualsBatch:
 def _check_format(stored: Any, wanted: str) -> None:
     """Refuse what is not ours, not this kind, or newer than this library."""
     found = stored.get("format") if isinstance(stored, Mapping) else None
+    found = found if isinstance(found, str) else None  # anything may stand there, also what can not be compared
     if found in (RESULT, BATCH) and found != wanted:
         raise StorageError(f"This holds {found!r}. Read it with `{found.rpartition('.')[2]}.from_json`.")
     if found != wanted:

@@ -114,7 +114,9 @@ def _microseconds(series: nw.Series[Any]) -> np.ndarray:
     native = series.to_native()
     cells = native if isinstance(native, pd.Series) else series.to_pandas()
     if not isinstance(cells.dtype, pd.DatetimeTZDtype):
-        cells = pd.to_datetime(cells.astype(object) if isinstance(cells.dtype, pd.ArrowDtype) else cells)
+        plain = cells.astype(object) if isinstance(cells.dtype, pd.ArrowDtype) else cells
+        # a Decimal that is NaN is missing, and no date to pandas
+        cells = pd.to_datetime(plain.where(plain.notna(), None) if plain.dtype == object else plain)
     if isinstance(cells.dtype, pd.DatetimeTZDtype):
         cells = cells.dt.tz_convert("UTC").dt.tz_localize(None)
     moments = cells.to_numpy("datetime64[us]")
