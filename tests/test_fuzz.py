@@ -61,6 +61,15 @@ def test_dates_beyond_what_nanoseconds_reach_are_read():
         assert str(column.decode(days)) == text
 
 
+@pytest.mark.parametrize("other", [np.float64(2.5), 1, Decimal("NaN")], ids=str)
+def test_a_huge_integer_among_other_numbers_is_refused(other):
+    cells = pd.Series([other, HUGE, 3] * 20, dtype=object)
+    with pytest.raises(CountarfactualsError, match="Column 'age' holds the integer 1000"):
+        small.schema().encode(small.table().head(60).assign(age=cells.to_numpy()))
+    with pytest.raises(CountarfactualsError, match="Column 'x' holds the integer 1000"):
+        Schema.infer(pd.DataFrame({"x": cells}))
+
+
 def test_a_decimal_that_is_no_number_is_a_missing_date():
     dates = pd.Series([pd.Timestamp("2024-01-01"), Decimal("NaN"), pd.Timestamp("2024-01-03")] * 20, dtype=object)
     frame = pd.DataFrame({"since": dates, "x": range(60)})

@@ -264,11 +264,19 @@ def _object_numbers(native: Any, name: Hashable) -> np.ndarray:
     try:
         values[known] = cells.astype(np.float64)
     except OverflowError:
-        raise integer_too_large(name, max(cells, key=abs)) from None
+        raise integer_too_large(name, next(cell for cell in cells if _is_beyond_floats(cell))) from None
     for cell in cells[np.abs(values[known]) >= LARGEST_INTEGER]:
         if isinstance(cell, Integral) and abs(int(cell)) > LARGEST_INTEGER:
             raise integer_too_large(name, cell)
     return values
+
+
+def _is_beyond_floats(cell: Any) -> bool:
+    try:
+        float(cell)
+    except OverflowError:
+        return True
+    return False
 
 
 def factorise(series: nw.Series[Any], name: Hashable) -> tuple[np.ndarray, list[Any]]:
