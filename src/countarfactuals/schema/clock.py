@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Hashable
 from typing import Any
 
@@ -63,14 +64,13 @@ def encode_time(value: Any, clock: str, name: Hashable) -> float:
         moment = pd.Timestamp(value)
         if moment.tz is not None:
             moment = moment.tz_convert("UTC").tz_localize(None)
-        # nanoseconds, which 0 would have, reach from 1677 to 2262 only
-        passed = (moment.as_unit("us") - pd.Timestamp(0).as_unit("us")) / pd.Timedelta(1, "us")
+        whole = moment.as_unit("us").to_datetime64()  # nanoseconds reach from 1677 to 2262 only
     except (ValueError, TypeError, OverflowError):
         raise DataError(
             f"Column {name!r} holds dates or times, got {value!r}. Pass a date, a time, or an ISO text such as "
             "'2024-03-01'."
         ) from None
-    return float(np.rint(passed)) / _MICROSECONDS[clock]
+    return math.nan if np.isnat(whole) else float(whole.astype(np.int64)) / _MICROSECONDS[clock]
 
 
 def decode_time(number: float, clock: str, dtype: str) -> datetime.date | datetime.datetime:

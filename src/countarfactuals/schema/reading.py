@@ -301,7 +301,8 @@ def _factorise_pandas(native: Any, name: Hashable) -> tuple[np.ndarray, list[Any
 
         return _factorise_arrow(pa.array(native.array))
     try:
-        codes, values = pd.factorize(native)
+        # an array of objects stays one: older pandas looks for numbers in a series, and fails at huge ones
+        codes, values = pd.factorize(native.to_numpy() if native.dtype == object else native)
     except TypeError as error:  # lists, dicts and the like
         raise DataTypeError(
             f"Column {name!r} holds values that can not be levels ({error}). "
