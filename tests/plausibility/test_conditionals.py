@@ -168,6 +168,18 @@ def test_a_shape_of_a_sum_is_seen(shape):
     assert log_p.mean() > alone + 0.5
 
 
+def test_residuals_bend_along_the_sum_that_they_are_a_shape_of():
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(rng.normal(size=(2000, 6)), columns=list("abcdef"))
+    X["f"] = X[["a", "b", "c"]].sum(axis=1) ** 2 + 0.1 * rng.normal(size=2000)
+    _, matrix, cells = read(X)
+    judge = Conditionals.fit(cells, matrix, thirds(2000), np.random.default_rng(0))
+    for part in judge.parts:
+        direction = part.direction[-1, 1]
+        assert direction[:3].sum() / np.sqrt(3.0) / np.linalg.norm(direction) > 0.98  # the cosine
+        assert direction[-1] == 0.0  # its own cell does not count
+
+
 def test_the_own_cell_tells_nothing():
     """What is said of the other columns' models does not count: the spread and the mean of a cell are not its own."""
     matrix, judge = of_sums()
