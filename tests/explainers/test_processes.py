@@ -17,7 +17,7 @@ import pytest
 from countarfactuals import AdversarialRandomForest, ARFExplainer, Constraints
 from countarfactuals.explainers.many_rows import _explain_there
 from countarfactuals.explainers.row_wishes import Wish, Wishes
-from countarfactuals.explainers.rows_in_step import Request
+from countarfactuals.explainers.rows_in_step import Request, Task
 
 SCRIPT = """
 import sys, time
@@ -72,9 +72,9 @@ def test_a_row_is_not_begun_when_it_is_too_late(tmp_path):
     explainer = ARFExplainer(lambda frame: frame["a"], density=forest, max_evaluations=50, random_state=1).fit(data)
     path = tmp_path / "request"
     path.write_bytes(cloudpickle.dumps(Request(explainer, Wishes((Wish((1, 2), Constraints()),), (0,)), "raise")))
-    row = explainer.background_.matrix[0]
-    assert _explain_there(str(path), [(0, row)], time.time() - 1) == []
-    ((position, result),) = _explain_there(str(path), [(0, row)], math.inf)
+    task = Task(0, explainer.background_.matrix[0])
+    assert _explain_there(str(path), [task], time.time() - 1) == []
+    ((position, result),) = _explain_there(str(path), [task], math.inf)
     assert position == 0
     assert result.status in ("found", "already")
 

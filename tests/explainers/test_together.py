@@ -105,6 +105,22 @@ def test_forty_rows_need_an_eighth_of_the_calls_of_a_loop():
     assert len(model.calls) <= loop / 8
 
 
+def test_a_batch_asks_about_each_row_itself_once():
+    asked: list[pd.DataFrame] = []
+
+    def model(frame: pd.DataFrame) -> np.ndarray:
+        asked.append(frame)
+        return normal.logistic(frame)
+
+    explainer = normal.fitted(model, max_evaluations=120)
+    rows = normal.X.head(12).assign(d=0.125)  # rows of the data are asked about by others too
+    asked.clear()
+    batch = explainer.explain_many(rows, together=True)
+    assert {"found", "already"} >= {result.status for result in batch}
+    times = pd.concat(asked)[list(rows)].value_counts()
+    assert [times[tuple(row)] for row in rows.itertuples(index=False)] == [1] * len(rows)
+
+
 def test_rows_that_fail_cost_themselves_only():
     model = Counting()
     explainer = normal.fitted(model, max_evaluations=100)

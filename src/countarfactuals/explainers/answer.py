@@ -48,8 +48,7 @@ class Own(NamedTuple):
     """What is known of a row from having asked about many at once: arrays of length 1."""
 
     scores: np.ndarray
-    log_density: np.ndarray
-    claims: Claims
+    judged: tuple[np.ndarray, Claims] | None = None  # its log density, and what is claimed of it
 
 
 def answer(
@@ -81,8 +80,8 @@ def answer(
     leaving, second = yield from confirmed(problem, partial(_leaving, problem, chosen, is_pareto))
     rows, scores = (part[leaving.at] for part in problem.ledger())
     judged = np.concatenate([rows, problem.x[None]])
-    if own is not None and len(rows) == 0:
-        log_density, claims = own.log_density, own.claims
+    if own is not None and own.judged is not None and len(rows) == 0:
+        log_density, claims = own.judged
     else:
         log_density, claims = plausibility.log_density(judged), plausibility.claims(judged)
     typicality = claims.typicality

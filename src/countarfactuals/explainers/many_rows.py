@@ -1,7 +1,7 @@
 """Many rows: in processes, with progress, within a time budget, one failing row at a time.
 
 1. All rows are read at once, and each gets its wish (`row_wishes`).
-2. Where the model takes rows one by one, those that have the outcome already are found by one call of it.
+2. Where the model takes rows one by one, one call of it asks about all, and finds those that have the outcome already.
 3. The others are explained in order, many in step (`rows_in_step`), where the model takes rows one by one. If that was
    only measured, and turns out to be wrong, all are explained anew, one after the other.
 4. Several processes take blocks of rows, smaller and smaller ones, so that all end at about the same time. So do the
@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from functools import partial
 from itertools import islice
@@ -131,7 +131,7 @@ def _read(explainer: Explainer, X: Any, on_error: str) -> tuple[list[Task], list
     schema.check_columns(X)  # wrong columns are the frame's fault, not a row's
     labels = X.index.tolist() if isinstance(X, pd.DataFrame) else list(range(len(X)))
     try:
-        return list(enumerate(_encoded(explainer, X))), labels, schema.odd_cells(X)
+        return [Task(*row) for row in enumerate(_encoded(explainer, X))], labels, schema.odd_cells(X)
     except (DataError, DataTypeError):
         if on_error == "raise":
             raise
@@ -140,11 +140,11 @@ def _read(explainer: Explainer, X: Any, on_error: str) -> tuple[list[Task], list
     for position in range(len(labels)):
         row = X.iloc[[position]] if isinstance(X, pd.DataFrame) else X[position : position + 1]
         try:
-            tasks.append((position, _encoded(explainer, row)[0]))
+            tasks.append(Task(position, _encoded(explainer, row)[0]))
             odd[position] = schema.odd_cells(row)[0]
         except (DataError, DataTypeError) as error:
             # it was read as a frame of one row
-            tasks.append((position, error.having(row=position) if "row" in error.fields else error))
+            tasks.append(Task(position, error.having(row=position) if "row" in error.fields else error))
     return tasks, labels, odd
 
 
@@ -182,7 +182,9 @@ def _raise_if_always(trials: Sequence[Callable[[], Any]]) -> None:
 def _answers(request: Request, tasks: Tasks, workers: int) -> Iterator[Done]:
     """First the rows that have the outcome already, which needs no process, then the others."""
     every = list(tasks.left)
-    settled = _settled(request, every) if tasks.is_time else {}
+    if tasks.is_time:
+        tasks.left = deque(_asked_at_once(request, every))
+    settled = _settled(request, tasks.left)
     yield from settled.items()
     tasks.skip(settled)
     try:
@@ -199,37 +201,43 @@ def _searched(request: Request, tasks: Tasks, workers: int) -> Iterator[Done]:
     return _in_processes(request, tasks, workers) if backend is None else _by_backend(request, tasks, workers, backend)
 
 
-def _settled(request: Request, tasks: Sequence[Task]) -> dict[int, Counterfactuals]:
-    """The results of rows that have the outcome already, found by asking about all rows at once.
-
-    Only where the model gives a row the same scores as it does alone.
-    """
-    background = request.explainer.background_
-    read = [(position, row) for position, row in tasks if isinstance(row, np.ndarray)]
+def _asked_at_once(request: Request, tasks: Sequence[Task]) -> Sequence[Task]:
+    """The tasks with the scores of their rows, where the model gives a row the same ones as it does alone."""
+    read = [task for task in tasks if isinstance(task.row, np.ndarray)]
     if len(read) < 2 or not request.joint:
-        return {}
-    positions, rows = [position for position, _ in read], np.array([row for _, row in read])
+        return tasks
     try:
         with few_threads():
-            scores = background.predictor.scores(rows)
+            scores = request.explainer.background_.predictor.scores(np.array([task.row for task in read]))
     except CountarfactualsError:
-        return {}  # a row on which the model fails is told apart by asking about each
-    at = [i for i, position in enumerate(positions) if _is_there(request.wishes.of(position), background, scores[i])]
-    if not at:
+        return tasks  # a row on which the model fails is told apart by asking about each
+    own = {task.position: Own(scores[i : i + 1]) for i, task in enumerate(read)}
+    return [task._replace(own=own.get(task.position)) for task in tasks]
+
+
+def _settled(request: Request, tasks: Iterable[Task]) -> dict[int, Counterfactuals]:
+    """The results of rows that are known to have the outcome already."""
+    background = request.explainer.background_
+    there = [(task, task.own.scores) for task in tasks if task.own is not None]
+    there = [
+        (task, scores) for task, scores in there if _is_there(request.wishes.of(task.position), background, scores)
+    ]
+    if not there:
         return {}
-    log_density, claims = background.plausibility.log_density(rows[at]), background.plausibility.claims(rows[at])
+    rows = np.array([task.row for task, _ in there])
+    log_density, claims = background.plausibility.log_density(rows), background.plausibility.claims(rows)
     settled = {}
-    for k, i in enumerate(at):
-        one = slice(k, k + 1)
-        own = Own(scores[i : i + 1], log_density[one], Claims(*(part[one] for part in claims)))
-        settled[positions[i]] = alone(explained(request, (positions[i], rows[i]), own), background.predictor)
+    for i, (task, scores) in enumerate(there):
+        one = slice(i, i + 1)
+        own = Own(scores, (log_density[one], Claims(*(part[one] for part in claims))))
+        settled[task.position] = alone(explained(request, task._replace(own=own)), background.predictor)
     return settled
 
 
 def _is_there(wish: Wish, background: Background, scores: np.ndarray) -> bool:
     """Whether a row with these scores has the outcome; a wish that does not suit it is an error for later."""
     try:
-        return bool(resolve(wish.target, background.predictor, scores).reached(scores[None])[0])
+        return bool(resolve(wish.target, background.predictor, scores[0]).reached(scores)[0])
     except TargetError:
         return False
 

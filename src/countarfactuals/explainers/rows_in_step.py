@@ -27,8 +27,15 @@ if TYPE_CHECKING:
     from countarfactuals.explainers.base import Explainer
 
 Row = np.ndarray | Exception  # encoded, or the error that reading it gave
-Task = tuple[int, Row]  # with the row's position
 Done = tuple[int, Counterfactuals]
+
+
+class Task(NamedTuple):
+    """A row to explain, its position, and what is known of it already."""
+
+    position: int
+    row: Row
+    own: Own | None = None
 
 
 class Request(NamedTuple):
@@ -58,7 +65,7 @@ class Tasks:
 
     def skip(self, done: Collection[int]) -> None:
         """Leave out tasks that are done."""
-        self.left = deque(task for task in self.left if task[0] not in done)
+        self.left = deque(task for task in self.left if task.position not in done)
 
     def __next__(self) -> Task:
         if not self.left or not self.is_time:
@@ -74,7 +81,7 @@ def in_step(request: Request, tasks: Tasks) -> Iterator[Done]:
     pace = Pace(_most(request), tasks.latest)
     while True:
         for task in islice(tasks, max(pace.room - len(together), 0)):
-            together.add(task[0], explained(request, task))
+            together.add(task.position, explained(request, task))
         if not together:
             return
         started = time.perf_counter()
@@ -94,16 +101,16 @@ def _most(request: Request) -> int:
     return most_at_once(n_leaves, int(request.explainer.max_evaluations), background.matrix.shape[1])
 
 
-def explained(request: Request, task: Task, own: Own | None = None) -> Asking[Counterfactuals]:
-    """The result of one row, or what went wrong; `own` is what is known of it already."""
-    explainer, (position, row) = request.explainer, task
-    wish = request.wishes.of(position)
+def explained(request: Request, task: Task) -> Asking[Counterfactuals]:
+    """The result of one row, or what went wrong."""
+    explainer, row = request.explainer, task.row
+    wish = request.wishes.of(task.position)
     try:
         target, constraints = wish
         for error in (row, target, constraints):
             if isinstance(error, Exception):
                 raise error
-        return (yield from explainer._traced(row, target, constraints, own))[0]  # type: ignore[arg-type]  # no errors
+        return (yield from explainer._traced(row, target, constraints, task.own))[0]  # type: ignore[arg-type]  # no errors
     except Exception as error:
         if request.on_error == "raise":
             raise

@@ -36,7 +36,17 @@ _BY_MATRICES = (
     "sklearn.svm",
 )
 _CELL_BY_CELL = ("sklearn.preprocessing", "sklearn.impute._base", "sklearn.compose", "sklearn.feature_selection")
-_PIECES = (1, 2, 1, 3, 1, 5, 2, 7, 1, 3, 11, 17)  # rows; matrices are multiplied otherwise by one, two, three, … rows
+_PIECES = (
+    1,
+    2,
+    1,
+    3,
+    1,
+    5,
+    7,
+    11,
+    17,
+)  # rows, a call each; matrices are multiplied otherwise by one, two, three, … rows
 
 
 def is_rowwise(model: Any) -> bool | None:
