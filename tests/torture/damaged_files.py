@@ -60,7 +60,9 @@ def attack(count: int, seed: int) -> dict[str, Any]:
             for told in _tried(paths, folder):
                 outcomes[told["outcome"]] += 1
                 most = max(most, told.get("memory", 0.0))
-    return {"files": count, **{outcome: outcomes.pop(outcome, 0) for outcome in HARMLESS}, **outcomes, "memory": most}
+    harmless = {outcome: outcomes.pop(outcome, 0) for outcome in HARMLESS}
+    told = [outcome for outcome, n in outcomes.items() for _ in range(n)]
+    return {"files": count, **harmless, "harmful": len(told), "told": told, "times the memory": round(most, 1)}
 
 
 def _damaged(whole: dict[str, Path], folder: Path, count: int, rng: np.random.Generator) -> list[Path]:
