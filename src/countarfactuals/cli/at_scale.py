@@ -22,9 +22,9 @@ from typing import Any
 
 import pandas as pd
 from joblib import effective_n_jobs
-from tqdm.auto import tqdm
 
 from countarfactuals._optional import optional
+from countarfactuals._progress import tqdm
 from countarfactuals.cli import folder
 from countarfactuals.cli.arguments import DONE, NOTHING_FOUND, PARQUET, STANDARD, Dialect, dialect_of, note
 from countarfactuals.cli.data_files import check_names, shown

@@ -236,7 +236,7 @@ def html_table(
 ) -> str:
     """An HTML table; each cell is (arrow, text, value of x)."""
     # each cell says where it is aligned, as the style sheets of notebooks do so too
-    cell = "padding:0.25em 0.75em;text-align:left"
+    cell = "padding:0.25em 0.75em;text-align:left;white-space:nowrap"
     first = f"{cell};border-bottom:1px solid currentColor"
     head = "".join(f'<th scope="col" style="{first}">{_short(name)}</th>' for name in heads)
     body = ""
@@ -246,7 +246,7 @@ def html_table(
         body += "".join(_html_cell(sign, text, before, style) for sign, text, before in row) + "</tr>"
     return (
         f'<div role="region" aria-label="{escape(caption)}" tabindex="0" style="overflow-x:auto">'
-        '<table style="border-collapse:collapse;white-space:nowrap">'
+        '<table style="border-collapse:collapse">'
         f'<caption style="text-align:left;font-weight:bold;padding:0.25em 0">{escape(caption)}</caption>'
         f'<thead><tr><td style="{first}"></td>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )

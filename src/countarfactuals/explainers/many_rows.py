@@ -27,7 +27,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import threadpool_limits
-from tqdm.auto import tqdm
 
 from countarfactuals._parallel import (
     Sent,
@@ -39,6 +38,7 @@ from countarfactuals._parallel import (
     shared,
     threads_of_each,
 )
+from countarfactuals._progress import tqdm
 from countarfactuals.constraints import Constraints
 from countarfactuals.counterfactuals import Counterfactuals, CounterfactualsBatch
 from countarfactuals.exceptions import ConstraintError, CountarfactualsError, DataError, DataTypeError, TargetError

@@ -21,9 +21,9 @@ from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
-from tqdm.auto import tqdm
 
 from countarfactuals._parallel import processes
+from countarfactuals._progress import tqdm
 from countarfactuals.exceptions import DensityWarning
 from countarfactuals.explainers import ARFExplainer, Explainer
 from countarfactuals.language import tr
