@@ -91,3 +91,9 @@ def test_densities_refuse_numbers_beyond_all_floats():
         for given in ({"age": end}, {"age": (end, end)}, {"income": [end, 1]}, {"since": end}, {"town": end}):
             with pytest.raises(CountarfactualsError):
                 forest.sample(1, given=given)
+
+
+def test_a_name_that_answers_no_comparison_is_unknown():
+    said = Constraints(vary=["home", pd.NA], fixed=["no such", ("age",)])
+    with pytest.raises(CountarfactualsError, match="no such"):
+        said.bind(small.schema(), small.schema().encode(small.table().head(1))[0])

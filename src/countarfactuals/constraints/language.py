@@ -198,14 +198,21 @@ def _refuse_overlap(constraints: Constraints) -> None:
     immutable = [name for name, weight in constraints.weights.items() if weight == IMMUTABLE]
     kept = {"fixed": list(constraints.fixed), "weights": immutable}
     for other, names in kept.items():
-        both = [name for name in constraints.vary or () if name in names]
-        if both:
+        if both := _in_both(constraints.vary or (), names):
             raise ConstraintError(
                 "{parameter} and {other} both name {got}: a column may change or not. Name it in one of them.",
                 parameter=Setting("vary"),
                 other=Setting(other),
                 got=listed(both),
             )
+
+
+def _in_both(some: Iterable[Hashable], others: Iterable[Hashable]) -> list[Hashable]:
+    """Names that both have; what is no name, such as a list or `pd.NA`, is refused when the columns are known."""
+    try:
+        return [name for name in some if name in {*others}]
+    except TypeError:
+        return []
 
 
 def as_constraints(constraints: Any) -> Constraints:
