@@ -4,11 +4,13 @@
 2. A server is started as users start it, and the time to its first explanation taken; then the overhead of one request
    over the library's `explain(…).to_json()`, without and with the words that a page shows of every counterfactual, and
    how long an edited cell waits for its evaluation.
-3. 50 clients at once ask for 1,000 explanations. Told are the throughput, its ratio to the loop, and how long requests
+3. A real browser opens the page with nothing kept: when the first field can be filled in and when there are rows to
+   pick from, and how many bytes came besides the data. Without selenium and Chromium this is left out.
+4. 50 clients at once ask for 1,000 explanations. Told are the throughput, its ratio to the loop, and how long requests
    took. Each answer is compared with what the library finds for its row, to the last bit.
-4. The same in small among slow and broken clients: bodies that never end, answers that nobody reads, connections that
+5. The same in small among slow and broken clients: bodies that never end, answers that nobody reads, connections that
    are cut, and bytes that are no HTTP.
-5. 5,000 small requests, and the memory of the server meanwhile.
+6. 5,000 small requests, and the memory of the server meanwhile.
 
 Everything is bounded, by --requests, --troubled and --small; `--requests 60 --loop 5 --troubled 20 --small 300` is
 short.
@@ -19,8 +21,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,8 +31,10 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -47,6 +51,20 @@ from countarfactuals.serve import client
 
 LOAN, TARGET = "v1/explainers/loan", "good"
 RESULT = "application/vnd.countarfactuals+json"
+WATCHED = """
+window.reached = {};
+const wanted = [".finder input:enabled", ".grid-body .grid-row:not(.waiting)"];
+const look = () => wanted.forEach((css) => {
+  if (!(css in window.reached) && document.querySelector(css))
+    requestAnimationFrame(() => { window.reached[css] ??= performance.now(); });
+});
+new MutationObserver(look).observe(document, { childList: true, subtree: true, attributes: true });
+"""
+TAKEN = """
+return [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .filter((one) => !new URL(one.name).pathname.startsWith("/v1/"))
+  .reduce((sum, one) => sum + one.transferSize, 0);
+"""
 PATIENCE = 300  # seconds that a client waits
 
 
@@ -145,8 +163,10 @@ def watch(
     waited = time.perf_counter() - begun
     print(f"first explanation {waited:.2f} s after the start, {cpu_seconds(pid):.2f} s of CPU", flush=True)
     for what, accept in (("the result", RESULT), ("the result and all words of the page", "*/*")):
-        print(f"overhead of {what}: {overhead(address, explainer, X, rows, accept):.1f} ms", flush=True)
+        longer = overhead(address, explainer, X, rows, accept)
+        print(f"overhead of {what}: {told_of(longer, 1000, 'ms')}", flush=True)
     print(f"evaluation of an edited row: {told_of(evaluations(address, rows), 1000, 'ms')}", flush=True)
+    page(address)
     started, computed = time.perf_counter(), cpu_seconds(pid)
     answers, took = load(address, rows, options.clients)
     rate, cpu = len(rows) / (time.perf_counter() - started), (cpu_seconds(pid) - computed) / len(rows)
@@ -247,16 +267,54 @@ def troubled(address: str, n: int = 5) -> Iterator[None]:
             thread.join(20)
 
 
-def overhead(address: str, explainer: ARFExplainer, X: pd.DataFrame, rows: list[dict], accept: str) -> float:
-    """Milliseconds that a request takes longer than the library, in turns; the median of the differences."""
+def overhead(
+    address: str, explainer: ARFExplainer, X: pd.DataFrame, rows: list[dict], accept: str, n: int = 40
+) -> list[float]:
+    """How much longer each of some requests takes than the library, in turns."""
     differences = []
-    for i in range(1, 16):
+    for i in range(1, min(n + 1, len(rows))):
         started = time.perf_counter()
         explainer.explain(X.iloc[[i]], TARGET).to_json()
         between = time.perf_counter()
         client(address, f"{LOAN}/explain", {"row": rows[i], "target": TARGET}, accept=accept)
         differences.append(time.perf_counter() - between - (between - started))
-    return 1000 * statistics.median(differences)
+    return differences
+
+
+def page(address: str, n: int = 15) -> None:
+    """How a browser without a screen gets to the page, each time with nothing kept."""
+    binary, service = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if binary is None or service is None or find_spec("selenium") is None:
+        print("page: not measured without selenium, Chromium and chromedriver", flush=True)
+        return
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=service))
+    try:
+        driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCHED})
+        visits = [visit(driver, address) for _ in range(n)]
+    finally:
+        driver.quit()
+    for k, what in enumerate(("a field that can be filled in", "rows to pick from")):
+        print(f"page: {what} after {told_of([times[k] for times, _ in visits], 0.001, 's')}", flush=True)
+    print(f"page: {max(taken for _, taken in visits) / 1000:.0f} kB besides the data", flush=True)
+
+
+def visit(driver: Any, address: str) -> tuple[list[float], float]:
+    """Milliseconds from the beginning until there is what `WATCHED` waits for, and bytes besides the data."""
+    driver.get("about:blank")
+    driver.execute_cdp_cmd("Network.clearBrowserCache", {})
+    driver.get(f"{address}/")
+    latest = time.monotonic() + PATIENCE
+    while len(found := driver.execute_script("return Object.values(window.reached)")) < 2:
+        if time.monotonic() > latest:
+            raise TimeoutError("the page has no rows to pick from")
+        time.sleep(0.05)
+    return sorted(found), driver.execute_script(TAKEN)
 
 
 def memory(address: str, pid: int, rows: list[dict], n: int) -> None:

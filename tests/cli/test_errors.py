@@ -231,6 +231,20 @@ def test_a_warning_that_comes_again_is_said_once(run, monkeypatch, fitted, table
     ]
 
 
+def test_no_filter_of_warnings_is_left_that_counts_for_nothing():
+    # scikit-learn goes through all of them for every tree of a forest, each time that it is asked
+    import warnings
+
+    from countarfactuals.cli import _quieten
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="what another program has set")
+        _quieten(is_debugging=False)
+        assert [category for _, _, category, _, _ in warnings.filters].index(Warning) == len(warnings.filters) - 1
+        with pytest.warns(UserWarning, match="of a user"):
+            warnings.warn("of a user", UserWarning, stacklevel=1)
+
+
 @pytest.mark.parametrize(("name", "package"), [("m.json", "xgboost"), ("m.txt", "lightgbm"), ("m.cbm", "catboost")])
 def test_libraries_print_nothing_of_files_that_they_can_not_read(tmp_path, capfd, table, name, package):
     from countarfactuals.cli import main

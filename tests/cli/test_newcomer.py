@@ -248,12 +248,12 @@ def test_no_counterfactual_is_told_and_written(run, fitted, table, rejected, tmp
     )
     assert done.code == 3
     assert len(done.lines) == 1
-    assert f"no counterfactual for row {rejected[0]}. No counterfactual was found" in done.err
+    assert f"no counterfactual for row {rejected[0]}. Nothing was found" in done.err
     written = out.read_text(encoding="utf-8")
     if form == "csv":
         assert len(written.splitlines()) == 1
     else:
-        assert "candidates" in written or "n_tried" in written
+        assert "attempts" in written or "n_tried" in written
 
 
 def test_some_rows_without_counterfactuals_do_not_fail_the_others(run, fitted, table, rejected):

@@ -29,7 +29,7 @@ def test_what_whatif_says_of_lifting_is_true():
 def test_without_evaluations_the_budget_is_to_blame():
     text = str(income.fit("arf", max_evaluations=1).explain(income.x))
     assert "max_evaluations" in text
-    assert "looser constraints" not in text
+    assert "looser conditions" not in text
 
 
 def test_real_rows_that_would_do_are_told():
@@ -39,4 +39,4 @@ def test_real_rows_that_would_do_are_told():
     result = explainer.explain(income.X[income.X["inc"] < 1000].iloc[[0]])
     if result.status == "none":  # by chance it may find one
         assert result.diagnosis.n_real == 2
-        assert "2 rows of the data reach the target" in result.diagnosis.text(result)
+        assert "2 rows of the data lead there" in result.diagnosis.text(result)

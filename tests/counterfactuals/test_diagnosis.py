@@ -43,40 +43,45 @@ FULL = Diagnosis(
 
 def test_everything_is_said_in_sentences() -> None:
     assert FULL.text(empty(FULL)).replace(". ", ".\n").splitlines() == [
-        "No counterfactual was found for the target class 'good' among 1,000 candidates.",
-        "820 of them do not reach the target.",
-        "By constraint: 150 break 'direction: age' and 1 breaks 'range: amount' (one candidate may break several).",
-        "The nearest miss has amount 3,200.25 instead of 5,000.50 and grade high instead of middle, gets P(good) = "
-        "0.48 and is 0.02 away from the target.",
-        "Lifting one constraint alone: 'direction: age' would give 12 counterfactuals and 'range: amount' 1.",
-        "Try to lift or relax 'direction: age', or choose a target that is easier to reach.",
+        "Nothing was found that leads to class 'good' among 1,000 attempts.",
+        "820 of them do not lead there.",
+        "Conditions that were not kept, at times several at once: 'direction: age' (150 times) and 'range: amount' "
+        "(once).",
+        "The closest attempt has amount 3,200.25 instead of 5,000.50 and grade high instead of middle, gets 0.48 as "
+        "the probability of good and is 0.02 away from the target.",
+        "It would help to do without one of these conditions: 'direction: age' (12 ways then) and 'range: amount' (1 "
+        "way then).",
+        "Try to do without 'direction: age' or to relax it, or choose a target that is easier to reach.",
     ]
 
 
 def test_without_the_result_what_is_known_is_said() -> None:
     text = FULL.text()
-    assert "The nearest miss is 0.02 away from the target." in text
-    assert "for the target" not in text
+    assert "The closest attempt is 0.02 away from the target." in text
+    assert "leads to" not in text
     assert str(FULL) == text
 
 
 @pytest.mark.parametrize(
     ("diagnosis", "parts"),
     [
-        (Diagnosis(0), ["no candidate could be made", "Try a larger `max_evaluations`"]),
-        (Diagnosis(0, is_spent=False), ["no candidate could be made", "Try looser constraints, or data that varies"]),
-        (Diagnosis(9, 9, n_real=1), ["1 row of the data reaches the target and breaks nothing.", "Try another method"]),
-        (Diagnosis(9, 9, n_real=2), ["2 rows of the data reach the target and break nothing."]),
-        (Diagnosis(1, 1), ["among 1 candidate.", "None of them reaches the target.", "Try a target that is easier"]),
-        (Diagnosis(9, 0, {"fixed: age": 9}), ["9 break 'fixed: age'.", "No single constraint was found to be"]),
+        (Diagnosis(0), ["there was nothing to try", "Try a larger `max_evaluations`"]),
+        (Diagnosis(0, is_spent=False), ["there was nothing to try", "Try looser conditions, or data that varies"]),
+        (Diagnosis(9, 9, n_real=1), ["1 row of the data leads there and keeps all conditions.", "Try another method"]),
+        (Diagnosis(9, 9, n_real=2), ["2 rows of the data lead there and keep all conditions."]),
+        (Diagnosis(1, 1), ["among 1 attempt.", "None of them leads there.", "Try a target that is easier"]),
+        (
+            Diagnosis(9, 0, {"fixed: age": 9}),
+            ["not kept: 'fixed: age' (9 times).", "No single condition was found to be"],
+        ),
         (
             Diagnosis(9, 3, lifting={"fixed: age": 1}),
-            ["Lifting the constraint 'fixed: age' would give 1 counterfactual."],
+            ["It would help to do without the condition 'fixed: age' (1 way then)."],
         ),
-        (Diagnosis(9, 3, nearest_miss_distance=0.0, nearest_miss=result().rows[3]), ["but breaks a constraint"]),
+        (Diagnosis(9, 3, nearest_miss_distance=0.0, nearest_miss=result().rows[3]), ["but does not keep a condition"]),
         (
             Diagnosis(99, 3, {f"fixed: {i}": i for i in range(1, 10)}),
-            ["9 break 'fixed: 9'", "3 further constraints are"],
+            ["not kept, at times several at once: 'fixed: 9' (9 times)", "and 3 other conditions."],
         ),
     ],
 )
@@ -130,13 +135,13 @@ def reader(options: dict[str, str] | None = None) -> Words:
 def test_a_reader_who_writes_no_python() -> None:
     made = empty(FULL, **KNOWN)
     assert FULL.text(made, reader()).replace(". ", ".\n").splitlines()[2:] == [
-        "By constraint: 150 break “age can only increase” and 1 breaks “If amount changes, it becomes a value from "
-        "€1,000 to €4,000.5” (one candidate may break several).",
-        "The nearest miss has amount €3,200.25 instead of €5,000.50 and grade high instead of middle, gets P(good) = "
-        "0.48 and is 0.02 away from the target.",
-        "Lifting one constraint alone: “age can only increase” would give 12 counterfactuals and “If amount changes, "
-        "it becomes a value from €1,000 to €4,000.5” 1.",
-        "Try to lift or relax “age can only increase”, or choose a target that is easier to reach.",
+        "Conditions that were not kept, at times several at once: “age can only increase” (150 times) and “If amount "
+        "changes, it becomes a value from €1,000 to €4,000.5” (once).",
+        "The closest attempt has amount €3,200.25 instead of €5,000.50 and grade high instead of middle, gets 0.48 as "
+        "the probability of good and is 0.02 away from the target.",
+        "It would help to do without one of these conditions: “age can only increase” (12 ways then) and “If amount "
+        "changes, it becomes a value from €1,000 to €4,000.5” (1 way then).",
+        "Try to do without “age can only increase” or to relax it, or choose a target that is easier to reach.",
     ]
 
 
@@ -195,17 +200,18 @@ def test_sentences_are_found_for_every_constraint_there_is() -> None:
 @pytest.mark.parametrize(
     ("diagnosis", "readers", "options"),
     [
-        (Diagnosis(9, 9), "or more evaluations of the model.", "or a larger --max-evaluations."),
-        (Diagnosis(0), "Try more evaluations of the model: no row", "Try a larger --max-evaluations: no row"),
+        (Diagnosis(9, 9), "or a longer search.", "or a larger --max-evaluations."),
+        (Diagnosis(0), "Try a longer search: no row", "Try a larger --max-evaluations: no row"),
         (
             Diagnosis(9, 9, n_real=2),
-            "such as NICE or MOCARF, or more",
+            "such as NICE or MOCARF, or a longer search",
             "such as --method nice or --method mocarf, or a",
         ),
         (
             Diagnosis(9, 3, lifting={"max_changed": 1}),
-            "relax “At most 3 features may change”, another method, such as NICE or MOCARF, or",
-            "relax “At most 3 features may change” (--max-changed), another method, such as --method nice or",
+            "“At most 3 features may change” or to relax it, try another method of search, such as NICE or MOCARF, or",
+            "“At most 3 features may change” (--max-changed) or to relax it, try another method of search, such as "
+            "--method nice or",
         ),
     ],
 )
@@ -221,18 +227,18 @@ def test_numbers_of_a_regression_have_separators_and_units() -> None:
     diagnosis = Diagnosis(9, 9, {}, result().rows[0], np.array([193320.0]), 106680.0)
     made = replace(empty(diagnosis), score_columns=REGRESSION, x_scores=np.array([1.0]), target=Target(above=300000))
     text = diagnosis.text(made)
-    assert "for the target prediction at least 300,000 among" in text
+    assert "leads to prediction at least 300,000 among" in text
     assert "gets a prediction of 193,320 and is 106,680 away" in text
     words = words_of(made.schema.names, {"price": "€"}, "rows", "price", TEXT)
     text = diagnosis.text(made, words)
-    assert "for the target price at least €300,000 among" in text
+    assert "leads to price at least €300,000 among" in text
     assert "gets a predicted price of €193,320 and is €106,680 away" in text
 
 
 def test_the_nearest_miss_has_the_wanted_classs_score() -> None:
     diagnosis = Diagnosis(9, 9, {}, result().rows[0], np.array([0.4]), 0.1)
     made = replace(empty(diagnosis), target=Target("bad", above=0.7))
-    assert "gets P(bad) = 0.60 and" in diagnosis.text(made)
+    assert "gets 0.60 as the probability of bad and" in diagnosis.text(made)
     tiny = Diagnosis(9, 9, {}, result().rows[0], np.array([0.5]), 1e-9)
     assert "is less than 0.0001 away" in tiny.text(empty(tiny))
 

@@ -126,6 +126,17 @@ def test_a_regression_names_its_prediction_once() -> None:
     assert repr(made).splitlines()[1].count("prediction") == 1
 
 
+def test_where_rows_change_is_what_the_tables_of_cells_say() -> None:
+    plain = result()
+    follows = plain.changed & (np.arange(plain.changed.shape[1]) % 2 == 0)
+    made = replace(plain, consequence=follows)
+    for i, (own, along) in enumerate(made.changes_at):
+        assert own == np.flatnonzero(made.changed[i] & ~follows[i]).tolist()
+        assert along == np.flatnonzero(follows[i]).tolist()
+    assert follows.any()
+    assert made.label_texts >= {str(label) for label in (made.x_label, *made.labels)}
+
+
 def test_changes_are_in_the_users_values() -> None:
     changes = result().changes()
     assert list(changes.columns) == ["counterfactual", "feature", "from", "to", "consequence"]

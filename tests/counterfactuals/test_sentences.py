@@ -286,7 +286,7 @@ def test_without_rows() -> None:
     none = empty("none", diagnosis=diagnosis)
     words = words_of(none.schema.names, None, "rows", None, TEXT)
     assert describe(none) == diagnosis.text(none, words)
-    assert "Lifting the constraint “age does not change” would give 3" in describe(none)
+    assert "without the condition “age does not change” (3 ways then)" in describe(none)
     assert "fixed:" not in describe(none)
     assert describe(empty("none", notes=("Filtered.",))) == "Filtered."
     assert "no reason was recorded" in describe(empty("none"))

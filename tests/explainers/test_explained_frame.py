@@ -129,7 +129,7 @@ def test_a_row_without_counterfactuals_says_why(explainer):
     made = explainer.explain_frame(ROWS, "good", Constraints(fixed=["age", "savings", "amount"]))
     none = made[made["status"] == "none"]
     assert len(none)
-    assert none["reason"].str.contains("No counterfactual was found").all()
+    assert none["reason"].str.contains("Nothing was found").all()
     assert none["x_prediction"].eq("bad").all()
 
 

@@ -38,6 +38,18 @@ def test_no_digit_is_lost(text: str, code: str, grouped: bool):
     assert len([c for c in written if c.isdigit()]) == len([c for c in text if c.isdigit()])
 
 
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=3), st.sampled_from([None, 0, 2]))
+def test_values_are_told_alike_again_in_each_language(values: list[float], decimals: int | None):
+    """What was told is kept, for the language and the decimals that it was told in."""
+    told = {}
+    for code in ("en", "de", "en", "de"):
+        with speaking(code):
+            texts = value_texts(Column("n", Kind.REAL, decimals=decimals), values)
+            assert told.setdefault(code, texts) == texts
+            assert value_texts(Column("n", Kind.REAL, decimals=decimals), values[::-1]) == texts[::-1]
+    assert [text.translate(str.maketrans(",.", ".,")) for text in told["en"]] == told["de"]
+
+
 @given(NUMBERS)
 def test_english_is_what_python_writes(text: str):
     assert catalogue_of("en").number(text, grouped=True) == f"{Decimal(text):,}"

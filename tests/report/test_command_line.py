@@ -53,8 +53,8 @@ def nothing() -> Counterfactuals:
 def test_a_diagnosis_names_options(form: str) -> None:
     said = " ".join(text_of(CounterfactualsBatch((nothing(),), (0,)), form, None, None, "risk", **WORDS).split())
     assert "has amount €3,200.25 instead of €5,000.50" in said
-    assert "“If amount changes, it becomes at most €4,000” 2." in said
-    assert "Try to lift or relax “At most 1 feature may change” (--max-changed), another method, such as" in said
+    assert "“If amount changes, it becomes at most €4,000” (2 ways then)." in said
+    assert "Try to do without “At most 1 feature may change” (--max-changed) or to relax it, try another" in said
     assert "range:" not in said
     assert "`" not in said
     assert why_nothing(nothing(), **WORDS) in said

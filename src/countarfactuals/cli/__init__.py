@@ -192,6 +192,7 @@ def _command(name: str) -> Any:
 
 def _quieten(is_debugging: bool) -> None:
     """Warnings for users in one line; those for developers only with `--debug`."""
+    warnings.resetwarnings()  # none behind "default" would count, and scikit-learn goes through all for every tree
     warnings.simplefilter("default")
     if is_debugging:
         return

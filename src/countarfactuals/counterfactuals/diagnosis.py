@@ -30,8 +30,8 @@ class Diagnosis:
     n_real : rows of the data that reach the target and break nothing.
 
     >>> print(Diagnosis(n_tried=20, n_invalid=20))
-    No counterfactual was found among 20 candidates. None of them reaches the target. Try a target that is easier to \
-reach, or a larger `max_evaluations`.
+    Nothing was found among 20 attempts. None of them leads there. Try a target that is easier to reach, or a larger \
+`max_evaluations`.
     """
 
     n_tried: int

@@ -17,9 +17,9 @@ from countarfactuals.counterfactuals.restrictions import constraint_text
 from countarfactuals.counterfactuals.restrictions import n_kept as n_kept_of
 from countarfactuals.counterfactuals.sentences import changed_texts
 from countarfactuals.language import counted, tr
-from countarfactuals.language.spelling import count_text, joined, outcome_texts, score_texts, scores_text
+from countarfactuals.language.spelling import joined, outcome_texts, score_texts, scores_text
 from countarfactuals.language.vocabulary import TEXT, Words, quoted, words_of
-from countarfactuals.prediction.scores import PREDICTION
+from countarfactuals.prediction.scores import PREDICTION, PROBABILITY
 
 if TYPE_CHECKING:
     from countarfactuals.counterfactuals.diagnosis import Diagnosis
@@ -58,11 +58,11 @@ class _Telling:
     def found(self) -> str:
         n_tried = self.diagnosis.n_tried
         target = "" if self.result is None else target_text(self.result, self.words)
-        start = "No counterfactual was found for the target {target}" if target else "No counterfactual was found"
+        start = "Nothing was found that leads to {target}" if target else "Nothing was found"
         if n_tried == 0:
-            return tr(f"{start}: no candidate could be made.", target=target)
-        among = counted(n_tried, "{n:,} candidate", "{n:,} candidates")
-        return tr(f"{start} among {{candidates}}.", target=target, candidates=among)
+            return tr(f"{start}: there was nothing to try.", target=target)
+        among = counted(n_tried, "{n:,} attempt", "{n:,} attempts")
+        return tr(f"{start} among {{attempts}}.", target=target, attempts=among)
 
     def kept(self) -> list[str]:
         """How many columns could not change: a search is seldom to blame where there are many."""
@@ -70,8 +70,8 @@ class _Telling:
         if self.result is None or not n_kept:
             return []
         n_columns = len(self.result.schema.columns)
-        several = "{n} of {n_columns} features are kept from changing by the constraints."
-        one = "{n} of {n_columns} features is kept from changing by the constraints."
+        several = "{n} of {n_columns} features are kept from changing by the conditions."
+        one = "{n} of {n_columns} features is kept from changing by the conditions."
         return [counted(n_kept, one, several, n_columns=n_columns)]
 
     def failures(self) -> list[str]:
@@ -80,22 +80,21 @@ class _Telling:
             return []
         sentences = []
         if n_invalid == n_tried:
-            sentences.append(tr("None of them reaches the target."))
+            sentences.append(tr("None of them leads there."))
         elif n_invalid:
-            several = "{n:,} of them do not reach the target."
-            sentences.append(counted(n_invalid, "{n:,} of them does not reach the target.", several))
+            several = "{n:,} of them do not lead there."
+            sentences.append(counted(n_invalid, "{n:,} of them does not lead there.", several))
         broken = _largest_first(self.diagnosis.n_violating)
         if broken:
             parts = [
-                counted(count, "{n:,} breaks {constraint}", "{n:,} break {constraint}", constraint=self._named(name))
+                counted(count, "{condition} (once)", "{condition} ({n:,} times)", condition=self._named(name))
                 for name, count in broken[:_MOST_CONSTRAINTS]
             ]
             rest = len(broken) - _MOST_CONSTRAINTS
-            several = "{n:,} further constraints are broken"
-            parts += [counted(rest, "{n:,} further constraint is broken", several)] if rest > 0 else []
-            phrase = "By constraint: {parts}."
+            parts += [counted(rest, "{n:,} other condition", "{n:,} other conditions")] if rest > 0 else []
+            phrase = "Conditions that were not kept: {parts}."
             if len(broken) > 1:
-                phrase = "By constraint: {parts} (one candidate may break several)."
+                phrase = "Conditions that were not kept, at times several at once: {parts}."
             sentences.append(tr(phrase, parts=joined(parts)))
         return sentences
 
@@ -109,10 +108,10 @@ class _Telling:
             parts += self._its_score(self.result)
         distance = self.diagnosis.nearest_miss_distance
         if distance == 0:
-            parts.append(tr("reaches the target, but breaks a constraint"))
+            parts.append(tr("leads there, but does not keep a condition"))
         elif distance is not None:
             parts.append(tr("is {distance} away from the target", distance=self._distance(distance)))
-        return [tr("The nearest miss {parts}.", parts=joined(parts))] if parts else []
+        return [tr("The closest attempt {parts}.", parts=joined(parts))] if parts else []
 
     def _its_score(self, result: Counterfactuals) -> list[str]:
         scores = self.diagnosis.nearest_miss_scores
@@ -128,8 +127,10 @@ class _Telling:
             return [
                 tr("gets {scores}", scores=scores_text(list(map(score_name, result.score_columns)), scores.tolist()))
             ]
-        text = f"{score_name(score)} = {score_texts([float(score.of(scores))])[0]}"
-        return [tr("gets {scores}", scores=text)]
+        (text,) = score_texts([float(score.of(scores))])
+        if score.kind == PROBABILITY:
+            return [tr("gets {score} as the probability of {label}", score=text, label=self.words.written(score.label))]
+        return [tr("gets {scores}", scores=f"{score_name(score)} = {text}")]
 
     def _distance(self, distance: float) -> str:
         if self.result is not None and is_regression(self.result):
@@ -145,41 +146,47 @@ class _Telling:
         helpful = _largest_first(self.diagnosis.lifting)[:_MOST_CONSTRAINTS]
         if not helpful:
             return []
-        (first, most), *others = helpful
-        found = counted(most, "{n:,} counterfactual", "{n:,} counterfactuals")
-        parts = [tr("{constraint} would give {found}", constraint=self._named(first), found=found)]
-        parts += [f"{self._named(name)} {count_text(count)}" for name, count in others]
-        alone = "Lifting one constraint alone: {parts}." if others else "Lifting the constraint {parts}."
-        return [tr(alone, parts=joined(parts))]
+        parts = [
+            counted(count, "{condition} ({n:,} way then)", "{condition} ({n:,} ways then)", condition=self._named(name))
+            for name, count in helpful
+        ]
+        alone = "It would help to do without one of these conditions: {parts}."
+        return [
+            tr(alone if len(parts) > 1 else "It would help to do without the condition {parts}.", parts=joined(parts))
+        ]
 
     def real_rows(self) -> list[str]:
         count = self.diagnosis.n_real
-        several = "{n:,} rows of the data reach the target and break nothing."
-        return [counted(count, "1 row of the data reaches the target and breaks nothing.", several)] if count else []
+        several = "{n:,} rows of the data lead there and keep all conditions."
+        return [counted(count, "1 row of the data leads there and keeps all conditions.", several)] if count else []
 
     def advice(self) -> str:
         diagnosis = self.diagnosis
         if diagnosis.n_real:
-            return tr("Try another method, such as {methods}, or {more}.", methods=self._methods(), more=self._more())
+            return tr(
+                "Try another method of search, such as {methods}, or {more}.",
+                methods=self._methods(),
+                more=self._more(),
+            )
         helpful = _largest_first(diagnosis.lifting)
         if helpful:
-            phrase = "Try to lift or relax {constraint}, or choose a target that is easier to reach."
+            phrase = "Try to do without {condition} or to relax it, or choose a target that is easier to reach."
             if helpful[0][0] == "max_changed":
                 # few changes are a matter of the search as well: a method that goes step by step may find some
                 phrase = (
-                    "Try to lift or relax {constraint}, another method, such as {methods}, or choose a target that is "
-                    "easier to reach."
+                    "Try to do without {condition} or to relax it, try another method of search, such as {methods}, or "
+                    "choose a target that is easier to reach."
                 )
-            return tr(phrase, constraint=self._named(helpful[0][0], with_option=True), methods=self._methods())
+            return tr(phrase, condition=self._named(helpful[0][0], with_option=True), methods=self._methods())
         if diagnosis.n_tried == 0 and diagnosis.is_spent:
             return tr("Try {more}: no row could be asked about.", more=self._more())
         if diagnosis.n_tried == 0:
-            return tr("Try looser constraints, or data that varies: there may be nothing to change.")
+            return tr("Try looser conditions, or data that varies: there may be nothing to change.")
         easier = tr("a target that is easier to reach")
         if diagnosis.is_spent:
             easier = tr("a target that is easier to reach, or {more}", more=self._more())
         if any(diagnosis.n_violating.values()):
-            phrase = "No single constraint was found to be to blame: relax several at once, or try {easier}."
+            phrase = "No single condition was found to be to blame: relax several at once, or try {easier}."
             return tr(phrase, easier=easier)
         return tr("Try {easier}.", easier=easier)
 
@@ -194,7 +201,7 @@ class _Telling:
     def _more(self) -> str:
         """The advice to spend more."""
         option = "`max_evaluations`" if self.readers is None else self.words.options.get("max_evaluations")
-        return tr("a larger {option}", option=option) if option else tr("more evaluations of the model")
+        return tr("a larger {option}", option=option) if option else tr("a longer search")
 
     def _methods(self) -> str:
         """Methods that are worth a try, none of which is in use."""

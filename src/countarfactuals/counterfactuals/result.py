@@ -197,6 +197,17 @@ class Counterfactuals(storage.Stored):
         return read_only((self.changed & ~self.consequence).sum(axis=1), np.int64)
 
     @cached_property
+    def changes_at(self) -> tuple[tuple[list[int], list[int]], ...]:
+        """By row, the columns that change of their own, and those that change because others do."""
+        own, along = (_true_at(self.changed & cells) for cells in (~self.consequence, self.consequence))
+        return tuple(zip(own, along, strict=True))
+
+    @cached_property
+    def label_texts(self) -> frozenset[str]:
+        """All labels that x, the rows and the scores have, as text."""
+        return frozenset(map(str, (self.x_label, *self.labels, *(score.label for score in self.score_columns))))
+
+    @cached_property
     def density_cost(self) -> np.ndarray:
         """The paper's measure e^(−p̂), shape (n,); 1 to the last bit where p̂ is below 1e-17."""
         with np.errstate(over="ignore"):
@@ -436,6 +447,11 @@ class Counterfactuals(storage.Stored):
 
     def _repr_html_(self) -> str:
         return display.result_html(self)
+
+
+def _true_at(table: np.ndarray) -> list[list[int]]:
+    """By row, where a table is true."""
+    return [[j for j, is_true in enumerate(row) if is_true] for row in table.tolist()]
 
 
 def _fragility(frame: Any) -> np.ndarray:

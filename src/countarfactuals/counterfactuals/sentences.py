@@ -149,7 +149,7 @@ def _wanted(targets: Sequence[str], words: Words) -> str:
 
 
 def _condition(result: Counterfactuals, i: int, words: Words) -> str:
-    at = np.flatnonzero(result.changed[i] & ~result.consequence[i]).tolist()
+    at, _ = result.changes_at[i]
     if not at:
         return tr("Without any change")
     filled = [j for j in at if math.isnan(result.x[j])]
@@ -171,7 +171,7 @@ def _condition(result: Counterfactuals, i: int, words: Words) -> str:
 
 def _consequences(result: Counterfactuals, i: int, words: Words) -> str:
     """What changes along: `total area 1,712`."""
-    at = np.flatnonzero(result.changed[i] & result.consequence[i]).tolist()
+    _, at = result.changes_at[i]
     shown = at if len(at) <= _MOST_CONSEQUENCES else at[: _MOST_CONSEQUENCES - 1]
     parts = [_cell(result.schema.columns[j], result.rows[i, j], words) for j in shown]
     rest = len(at) - len(shown)
@@ -181,7 +181,7 @@ def _consequences(result: Counterfactuals, i: int, words: Words) -> str:
 def _value(result: Counterfactuals, j: int, after: float, words: Words) -> str:
     """The new value of a cell, instead of the old one if that was not missing."""
     column, before = result.schema.columns[j], float(result.x[j])
-    new, old = value_texts(column, [after, before])
+    old, new = value_texts(column, [before, after])
     if not column.is_number:
         # the levels' own names, in quotes where they need it, and never with the unit said for both at once
         new, old = (_level(words, column, text) for text in (new, old))
@@ -290,8 +290,7 @@ def _noun(result: Counterfactuals, words: Words) -> str:
 
 def _is_class(result: Counterfactuals, outcome: str) -> bool:
     """Whether the outcome is called like one of its classes: survived would be predicted to be survived."""
-    labels = [result.x_label, *result.labels, *(score.label for score in result.score_columns)]
-    return outcome.casefold() in {str(label).casefold() for label in labels}
+    return outcome.casefold() in map(str.casefold, result.label_texts)
 
 
 def _score_of(result: Counterfactuals, label: Any) -> Score | None:

@@ -86,9 +86,8 @@ def _cells(result: Counterfactuals, j: int, values: Sequence[float], words: Word
 
 def changes_of(result: Counterfactuals, i: int, words: Words | None = None) -> list[Line]:
     """The features that counterfactual i changes; those that follow from others come last."""
-    changes = result.changed[i]
-    order = [*np.flatnonzero(changes & ~result.consequence[i]), *np.flatnonzero(changes & result.consequence[i])]
-    return [feature_line(result, int(j), [i], words) for j in order]
+    own, along = result.changes_at[i]
+    return [feature_line(result, j, [i], words) for j in (*own, *along)]
 
 
 def outcome_lines(result: Counterfactuals, at: Sequence[int], words: Words | None = None) -> Iterator[Line]:

@@ -51,7 +51,7 @@ class Catalogue:
         """A phrase of this language with its places filled in; numbers as this language writes them."""
         if not values:
             return phrase
-        if all(type(value) is str for value in values.values()):
+        if {*map(type, values.values())} == {str}:
             return phrase.format_map(values)  # the same, and much faster
         return _Filling(self).vformat(phrase, (), values)
 

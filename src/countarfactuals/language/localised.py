@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from copy import copy
 from decimal import Decimal
+from functools import lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from string import Formatter
@@ -33,6 +34,7 @@ _ENGLISH = "en_GB"  # the day before the month, which no one reads as the other
 _NUMBER = re.compile(r"-?\d+(?:\.(\d+))?")
 _EXPONENT = re.compile(r"(-?\d+(?:\.\d+)?)(e[+-]?\d+)")
 _MINUS = "-"
+_KEPT = 10_000  # texts
 
 
 class LocaleCatalogue(Catalogue):
@@ -59,15 +61,7 @@ class LocaleCatalogue(Catalogue):
 
     def number(self, text: str, grouped: bool = False) -> str:
         """A plain number with the signs of the locale."""
-        if power := _EXPONENT.fullmatch(text):
-            return f"{self.number(power[1])}{power[2]}"
-        found = _NUMBER.fullmatch(text)
-        if not found:
-            return text
-        pattern = copy(self.locale.decimal_formats[None])
-        decimals = len(found[1] or "")
-        pattern.frac_prec = (decimals, decimals)
-        return str(pattern.apply(Decimal(text), self.locale, decimal_quantization=False, group_separator=grouped))
+        return _number(self.locale, text, grouped)
 
     def percent(self, text: str) -> str:
         """With the locale's sign in the locale's place."""
@@ -85,7 +79,7 @@ class LocaleCatalogue(Catalogue):
 
     def currency_sign(self, currency: str) -> str:
         """As the locale knows it; what is no code stays as it is."""
-        return str(get_currency_symbol(currency, self.locale))
+        return _currency_sign(self.locale, currency)
 
     def date(self, day: datetime.date) -> str:
         """A day in words: `16. November 2026`."""
@@ -104,6 +98,25 @@ class LocaleCatalogue(Catalogue):
         return str(format_datetime(when, "long", tzinfo=when.tzinfo, locale=self.locale))
 
 
+@lru_cache(_KEPT)  # a page shows the same numbers in many sentences, and Babel takes its time for each
+def _number(locale: Locale, text: str, grouped: bool) -> str:
+    if power := _EXPONENT.fullmatch(text):
+        return f"{_number(locale, power[1], False)}{power[2]}"
+    found = _NUMBER.fullmatch(text)
+    if not found:
+        return text
+    pattern = copy(locale.decimal_formats[None])
+    decimals = len(found[1] or "")
+    pattern.frac_prec = (decimals, decimals)
+    return str(pattern.apply(Decimal(text), locale, decimal_quantization=False, group_separator=grouped))
+
+
+@lru_cache(_KEPT)
+def _currency_sign(locale: Locale | str, currency: str) -> str:
+    return str(get_currency_symbol(currency, locale))
+
+
+@lru_cache(_KEPT)
 def is_currency_code(code: str) -> bool:
     """Whether a code is that of a currency.
 
@@ -119,7 +132,7 @@ def english_currency_sign(code: str) -> str:
     >>> english_currency_sign("EUR"), english_currency_sign("kWh")
     ('€', 'kWh')
     """
-    return str(get_currency_symbol(code, "en"))
+    return _currency_sign("en", code)
 
 
 def english_date(day: datetime.date) -> str:

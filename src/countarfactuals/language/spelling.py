@@ -18,11 +18,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from countarfactuals.language.catalogue import spoken, tr
+from countarfactuals.language.catalogue import Catalogue, spoken, tr
 from countarfactuals.schema import Column, Kind
 
 MISSING_TEXT = "(missing)"
@@ -32,6 +33,7 @@ _MOST_OFF = 0.25  # of the span of values: how wrong a change may look
 _PLAIN_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _BLANKS = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"  # that languages have between digits, and before units
 _MONEY = 2  # decimals
+_KEPT = 10_000  # texts of numbers
 _YEARS = 1500, 2200  # in which numbers of a column are taken for years, whatever it is called
 _CALENDAR = frozenset({"year", "yr", "built", "remodelled", "renovated", "date", "jahr", "baujahr", "datum"})
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # also of YearBuilt
@@ -91,14 +93,14 @@ def cell_texts(column: Column, values: Sequence[float]) -> list[str]:
     ['0.12341', '0.12344']
     """
     if column.is_number and not column.clock:
-        return [spoken().number(text) for text in _plain_cells(column, values)]
+        return [spoken().number(text) for text in _plain_cells(column.decimals, values)]
     return [tr(MISSING_TEXT) if math.isnan(code) else one_line(_plain(column.title_of(code))) for code in values]
 
 
-def _plain_cells(column: Column, values: Sequence[float]) -> list[str]:
-    """Numbers of one column, with the signs of English."""
+def _plain_cells(decimals: int | None, values: Sequence[float]) -> list[str]:
+    """Numbers of one column with so many decimals, with the signs of English."""
     known = sorted({value + 0.0 for value in values if not math.isnan(value)})  # + 0.0: no minus before a zero
-    texts = dict(zip(known, _without_common_zeros(_number_texts(known, column.decimals)), strict=True))
+    texts = dict(zip(known, _without_common_zeros(_number_texts(known, decimals)), strict=True))
     return [tr(MISSING_TEXT) if math.isnan(value) else texts[value + 0.0] for value in values]
 
 
@@ -130,9 +132,11 @@ def _without_common_zeros(texts: Sequence[str]) -> list[str]:
     >>> _without_common_zeros(["5.640000", "2.940000"]), _without_common_zeros(["0.350", "0.125"])
     (['5.64', '2.94'], ['0.350', '0.125'])
     """
+    if not texts or len(texts[0].partition(".")[2]) <= _MONEY:
+        return list(texts)  # as most are
     found = [_PLAIN_NUMBER.fullmatch(text) for text in texts]
     decimals = [match[1] or "" for match in found if match]
-    if not texts or len(decimals) < len(texts):
+    if len(decimals) < len(texts):
         return list(texts)
     most = len(decimals[0]) - 1 - _MONEY
     zeros = min(most, *(len(part) - len(part.rstrip("0")) for part in decimals))
@@ -279,7 +283,12 @@ def value_texts(column: Column, values: Sequence[float]) -> list[str]:
         return [truth.get(text, text) for text in cell_texts(column, values)]
     if not column.is_number or column.clock or is_calendar(column, values):
         return cell_texts(column, values)
-    return number_texts([_without_zeros(text) for text in _plain_cells(column, values)])
+    return list(_told_numbers(spoken(), column.decimals, tuple(values)))
+
+
+@lru_cache(_KEPT)  # a value before and after comes again and again in a result
+def _told_numbers(_: Catalogue, decimals: int | None, values: tuple[float, ...]) -> tuple[str, ...]:
+    return tuple(number_texts([_without_zeros(text) for text in _plain_cells(decimals, values)]))
 
 
 def number_texts(texts: Sequence[str]) -> list[str]:
@@ -350,7 +359,7 @@ def outcome_texts(values: Sequence[float]) -> list[str]:
     >>> outcome_texts([0.25, 0.5]), outcome_texts([1234.56]), outcome_texts([0.123456, 0.123457])
     (['0.25', '0.50'], ['1,235'], ['0.123456', '0.123457'])
     """
-    texts = _plain_cells(Column("", Kind.REAL), values)
+    texts = _plain_cells(None, values)
     while all("." in text and text.endswith("0") for text in texts):
         texts = [text[:-1].removesuffix(".") for text in texts]
     return number_texts(texts)

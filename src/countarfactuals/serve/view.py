@@ -26,19 +26,23 @@ from countarfactuals.language import tr
 from countarfactuals.language.spelling import joined
 from countarfactuals.language.vocabulary import Words
 from countarfactuals.prediction import Score
-from countarfactuals.schema import Schema
+from countarfactuals.schema import Column, Schema
 from countarfactuals.serve.takeaway import code_of
 
 
 def plain_cell(schema: Schema, j: int, code: float) -> Any:
     """A cell as JSON has it: dates as texts."""
-    value = schema.decode_value(j, code)
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    return _plain(schema.columns[j], float(code))
+
+
+def _plain(column: Column, code: float) -> Any:
+    value = column.decode(code)
+    return value.isoformat() if column.clock and value is not None else value
 
 
 def plain_row(schema: Schema, row: np.ndarray) -> dict[str, Any]:
     """A row as JSON has it."""
-    return {str(name): plain_cell(schema, j, row[j]) for j, name in enumerate(schema.names)}
+    return {str(column.name): _plain(column, code) for column, code in zip(schema.columns, row.tolist(), strict=True)}
 
 
 def plain_score(score: Score | None) -> dict[str, Any] | None:
@@ -65,7 +69,7 @@ def view_of(result: Counterfactuals, words: Words, top: int, name: str) -> dict[
         "score": _score(result, result.x_scores),
         "score_of": plain_score(wanted_score(result)),
         "x_typicality": plain_number(result.x_typicality),
-        "ways": [_way(result, i, words) for i in range(len(result))],
+        "ways": _ways(result, words),
         "chosen": result.positions(top) if len(result) else [],
         "reasons": why_no_rows(result, words) if has_none else [],
         "notes": result.note_texts(),
@@ -87,8 +91,18 @@ def _score(result: Counterfactuals, scores: np.ndarray) -> float | None:
     return plain_number(float(scores.max() if wanted is None else wanted.of(scores)))
 
 
-def _way(result: Counterfactuals, i: int, words: Words) -> dict[str, Any]:
-    changes = [_change(result, i, j, words) for j in _changed(result, i)]
+def _ways(result: Counterfactuals, words: Words) -> list[dict[str, Any]]:
+    """All ways; a change that several of them have is told once."""
+    told: dict[tuple[int, float, bool], dict[str, Any]] = {}
+    found = []
+    for i, (own, along) in enumerate(result.changes_at):
+        keys = [(j, float(result.rows[i, j]), j in along) for j in (*own, *along)]
+        told |= {key: _change(result, i, key[0], words) for key in keys if key not in told}
+        found.append(_way(result, i, words, [told[key] for key in keys]))
+    return found
+
+
+def _way(result: Counterfactuals, i: int, words: Words, changes: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "index": i,
         "sentence": " ".join(counterfactual_sentences(result, i, words)),
@@ -104,12 +118,6 @@ def _way(result: Counterfactuals, i: int, words: Words) -> dict[str, Any]:
         "changes": changes,
         "row": plain_row(result.schema, result.rows[i]),
     }
-
-
-def _changed(result: Counterfactuals, i: int) -> list[int]:
-    """The changed columns; those that follow from others last."""
-    changed, follows = result.changed[i], result.consequence[i]
-    return [*np.flatnonzero(changed & ~follows).tolist(), *np.flatnonzero(changed & follows).tolist()]
 
 
 def _change(result: Counterfactuals, i: int, j: int, words: Words) -> dict[str, Any]:
