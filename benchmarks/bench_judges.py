@@ -1,13 +1,14 @@
 """What judges of plausibility gain and cost, on sets whose density is known and on which nothing was chosen.
 
     python benchmarks/bench_judges.py                          ten planes, ten networks of 5 to 30 features
-    python benchmarks/bench_judges.py --against FOLDER         and what this version costs beside the sources in FOLDER
-    options: [--seeds 1] [--instances 20] [--repeats 3] [--paper FOLDER]
+    python benchmarks/bench_judges.py --against FOLDER         what this version costs beside the sources in FOLDER
+    options: [--seeds 1] [--instances 20] [--repeats 5] [--paper FOLDER]
 
 1. `judges`: plausible hypervolume and error of claimed typicality (see `bench_explain`) of the default explainer, whose
    judges must agree, and of one that has the forest alone. Means over instances: on planes medians jump.
 2. `cost`: seconds of `fit` and milliseconds of one explanation without the model's, one thread, by this version and
-   another, which take turns: the least of all runs of each. The set is the largest, bn_20 with `--paper`, and a plane.
+   another, which take turns in fresh processes: least and median of all fits and explanations. Sets are a plane and
+   networks of 9 and 19 features, cassini, bn_10 and bn_20 with `--paper`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ import json
 import os
 import subprocess
 import sys
-import time
+import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from bench_explain import Case, generated_case, paper_case, show, truth_of_claims
 
 from countarfactuals import ARFExplainer
@@ -74,47 +77,45 @@ def told(rows: list[dict]) -> str:
 # Cost
 
 
-def seconds(case: Case) -> dict[str, float]:
-    """Least seconds of two fits, and the median of explanations after two that compile."""
-    fits = []
-    for _ in range(3):
-        start = time.perf_counter()
-        explainer = ARFExplainer(case.model, n_jobs=1, random_state=1).fit(case.X)
-        fits.append(time.perf_counter() - start)
-    explained = []
-    for x in [*case.rows()[:2], *case.rows()]:
-        start, before = time.perf_counter(), case.model.seconds
-        explainer.explain(x, case.target(x))
-        explained.append(time.perf_counter() - start - (case.model.seconds - before))
-    return {"fit s": min(fits[1:]), "explain ms": 1000 * float(np.median(explained[2:]))}
-
-
 def cost_cases(paper: str | None, n_instances: int) -> list[Case]:
     if paper:
-        return [paper_case(paper, name, n_instances) for name in ("bn_20", "cassini")]
-    network = random_learnable_network(19, random_state=1950)
+        return [paper_case(paper, name, n_instances) for name in ("bn_10", "bn_20", "cassini")]
     return [
-        generated_case("network 19*", network, n_instances),
         generated_case("plane 50*", random_plane(random_state=50), n_instances),
+        *(
+            generated_case(f"network {p}*", random_learnable_network(p, random_state=100 * p + 50), n_instances)
+            for p in (9, 19)
+        ),
     ]
 
 
-def cost(against: str, paper: str | None, n_instances: int, repeats: int) -> Iterator[dict]:
-    arguments = ["--measure", "--instances", str(n_instances), *(["--paper", paper] if paper else [])]
+def cost(against: str, cases: Sequence[Case], repeats: int) -> Iterator[dict]:
+    """Both versions take turns, in fresh processes."""
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases:
+            pd.to_pickle((case.X, case.instances), Path(folder) / f"{case.name}.pkl")
+            case.model.booster.save_model(Path(folder) / f"{case.name}.json")
 
-    def run(source: str | None) -> dict[str, dict[str, float]]:
-        path = {"PYTHONPATH": source} if source else {}
-        command = [sys.executable, "-W", "ignore", __file__, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **path})
-        return json.loads(done.stdout)
+        def run(source: str) -> dict[str, dict[str, list[float]]]:
+            script, own = Path(__file__).with_name("peer_version.py"), {"PYTHONPATH": source, "OMP_NUM_THREADS": "1"}
+            command = [sys.executable, "-W", "ignore", str(script), folder]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ | own)
+            return json.loads(done.stdout)
 
-    runs = [(run(against), run(None)) for _ in range(repeats)]
-    for name in runs[0][0]:
-        row: dict = {"set": name}
+        this = str(Path(__file__).parents[1] / "src")
+        runs = [(run(against), run(this)) for _ in range(repeats)]
+    for name in (case.name for case in cases):
         for what in ("fit s", "explain ms"):
-            before, now = (min(run[k][name][what] for run in runs) for k in (0, 1))
-            row |= {f"{what}, other": before, f"{what}, this": now, f"{what}, ratio": now / before}
-        yield row
+            other, own = ([value for run in runs for value in run[k][name][what]] for k in (0, 1))
+            row = {"set": name, "what": what}
+            for summary in (np.min, np.median):
+                before, now = summary(other), summary(own)
+                row |= {
+                    f"{summary.__name__}, other": before,
+                    f"{summary.__name__}, this": now,
+                    f"{summary.__name__}, ratio": now / before,
+                }
+            yield row
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -123,16 +124,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--paper", help="folder with the published sets")
     parser.add_argument("--instances", type=int, default=20)
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore", DensityWarning)
-    if options.measure:
-        print(json.dumps({case.name: seconds(case) for case in cost_cases(options.paper, options.instances)}))
-        return
     if options.against:
-        rows = list(cost(options.against, options.paper, options.instances, options.repeats))
+        rows = list(cost(options.against, cost_cases(options.paper, options.instances), options.repeats))
         show("Cost beside another version, one thread", rows, "{:.4g}")
+        return
     rows = list(judges(options.instances, options.seeds))
     show(
         f"Forest alone, and judges that must agree; {options.instances} instances, {options.seeds} seeds",

@@ -13,9 +13,10 @@ from scipy.stats import multivariate_normal, norm, truncnorm
 
 from countarfactuals import MISSING, AdversarialRandomForest
 from countarfactuals.arf.archive import read_archive, write_archive
-from countarfactuals.arf.copula import Copula, invert, no_copula, score_in, value_of_score, with_scores
+from countarfactuals.arf.copula import ABREAST, Copula, invert, no_copula, score_in, value_of_score, with_scores
 from countarfactuals.arf.dependence import Dependence, independent
 from countarfactuals.arf.evidence import Evidence
+from countarfactuals.arf.forest import apply
 from countarfactuals.arf.joint import pass_on, truncated_moments
 from countarfactuals.arf.leaves import first_columns
 from countarfactuals.arf.tree_walk import log_density
@@ -138,7 +139,41 @@ def test_correlations_are_well_conditioned_though_columns_repeat():
     np.testing.assert_array_equal(np.diagonal(correlation, axis1=1, axis2=2), 1.0)
 
 
+@pytest.mark.parametrize("every", [0, 7])
+def test_regions_have_the_correlations_of_their_rows_scores(every):
+    """By SciPy; leaves hold more rows than are scored at once, and all or nearly all cells are there."""
+    X = correlated()[["x0", "x1", "x2"]].copy()
+    if every:
+        X.loc[::every, "x1"] = np.nan
+    arf = fit(X, n_estimators=3, min_samples_leaf=70, max_iter=0, dependence=Dependence(1.0, 0.0))
+    leaves, matrix = arf.leaves_, arf.schema_.encode(X)
+    z = np.empty((3, *matrix.shape))
+    for tree, leaf in enumerate(apply(arf.forest_, matrix).T):
+        low, high, mu, sigma = (array[leaf] for array in (leaves.low, leaves.high, leaves.mu, leaves.sigma))
+        z[tree] = norm.ppf(truncnorm.cdf(matrix, (low - mu) / sigma, (high - mu) / sigma, mu, sigma))
+        regions = leaves.copula.region[leaf]
+        for region in np.unique(regions):
+            own = z[tree, regions == region]
+            both = (~np.isnan(own)).astype(float)
+            own = np.nan_to_num(own)
+            squares = (own**2).T @ both
+            expected = own.T @ own / np.sqrt(squares * squares.T)
+            np.testing.assert_allclose(leaves.copula.correlation[region], expected, atol=1e-6)
+    assert np.bincount(apply(arf.forest_, matrix)[:, 0]).max() > ABREAST
+
+
 # Densities
+
+
+def test_rows_have_the_bits_that_they_have_alone():
+    """Rows of one leaf are scored together, up to a number of them, and few of them one by one."""
+    X = correlated()[["x0", "x1", "x2"]]
+    for names in (["x0", "x1", "x2"], ["x0", "x2"]):
+        rows = X[names].head(30)
+        alone = np.concatenate([forest().score_samples(rows.iloc[[i]]) for i in range(len(rows))])
+        np.testing.assert_array_equal(forest().score_samples(rows), alone)
+        many = rows.loc[rows.index.repeat(ABREAST + 6)]
+        np.testing.assert_array_equal(forest().score_samples(many), alone.repeat(ABREAST + 6))
 
 
 def test_density_agrees_with_scipy_for_all_subsets_of_columns():

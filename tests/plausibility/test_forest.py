@@ -375,7 +375,7 @@ def test_a_part_has_not_seen_the_rows_that_it_judges(kind):
         changed[own, 1] += 1.0
         after = ForestParts.fit(judge, changed, part_of, np.random.default_rng(0))
         np.testing.assert_array_equal(after(matrix, k), before(matrix, k))
-        np.testing.assert_array_equal(after.log_density(matrix, k), before.log_density(matrix, k))
+        np.testing.assert_array_equal(after.with_log_density(matrix, k), before.with_log_density(matrix, k))
         assert (after(matrix, (k + 1) % 3) != before(matrix, (k + 1) % 3)).any()
 
 
@@ -392,6 +392,8 @@ def test_parts_judge_a_row_by_itself_and_come_back_from_arrays():
         np.testing.assert_array_equal(np.concatenate([parts(row[None], k) for row in rows]), together)
         np.testing.assert_array_equal(parts(np.tile(rows, (30, 1)), k), np.tile(together, 30))
         np.testing.assert_array_equal(again(rows, k), together)
+        both = np.stack([together, parts.judges[k].log_density(rows)], axis=1)
+        np.testing.assert_array_equal(parts.with_log_density(rows, k), both)
 
 
 def test_few_rows_are_judged_in_sample():

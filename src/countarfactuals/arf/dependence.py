@@ -21,7 +21,16 @@ from joblib import delayed, effective_n_jobs
 from countarfactuals._kernels import inner, kernel
 from countarfactuals._parallel import threads
 from countarfactuals.arf.atoms import without_atoms
-from countarfactuals.arf.copula import Copula, factorise, fill_scores, no_copula, with_precisions, with_scores
+from countarfactuals.arf.copula import (
+    ABREAST,
+    Copula,
+    factorise,
+    fill_scores,
+    no_copula,
+    room_for_scores,
+    with_precisions,
+    with_scores,
+)
 from countarfactuals.arf.forest import Forest, Members
 from countarfactuals.arf.leaves import LeafTable
 
@@ -155,15 +164,21 @@ def _group_leaves(forest, n_rows, least, region):  # type: ignore[no-untyped-def
 def _add_scores(forest, members, columns, leaves, pool, is_complete, tree):  # type: ignore[no-untyped-def]
     q = columns.shape[1]
     mu, inverse, low, high, copula = leaves.mu, leaves.inverse, leaves.low, leaves.high, leaves.copula
-    z, has = np.empty(q), np.empty(q)
+    scores, has = room_for_scores(q), np.empty(q)
     for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
-        r = copula.region[leaf]
+        r, start, stop = copula.region[leaf], members.start[leaf], members.stop[leaf]
         products, squares, n_rows = pool.products[r], pool.squares[r], pool.n_rows[r]
-        for row in members.rows[tree, members.start[leaf] : members.stop[leaf]]:
-            fill_scores(copula, mu, inverse, low, high, columns, np.uint64(row), np.uint64(leaf), z)
+        for place in range(start, stop):
+            m = (place - start) % ABREAST
+            if m == 0:
+                n = min(ABREAST, stop - place)
+                scores.rows[:n] = members.rows[tree, place : place + n]
+                fill_scores(copula, mu, inverse, low, high, columns, np.uint64(leaf), n, scores)
+            z = scores.z[m]
             if not is_complete:
                 for k in range(q):
-                    has[k] = columns[row, k] == columns[row, k]
+                    x = columns[scores.rows[m], k]
+                    has[k] = x == x
                     z[k] = z[k] if has[k] > 0.0 else 0.0
             for a in range(q):
                 for b in range(a + 1):
@@ -174,7 +189,7 @@ def _add_scores(forest, members, columns, leaves, pool, is_complete, tree):  # t
                         squares[a, b] += z[a] * z[a] * has[b]
                         n_rows[a, b] += has[a] * has[b]
         if is_complete:
-            n_rows += members.stop[leaf] - members.start[leaf]
+            n_rows += stop - start
     if is_complete:
         for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
             r = copula.region[leaf]

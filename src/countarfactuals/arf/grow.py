@@ -49,14 +49,15 @@ class GrownTree(NamedTuple):
 
 @inner
 def _draw_rows(first: int, n: int, n_drawn: int, state: np.ndarray, drawn: np.ndarray, rest: np.ndarray) -> None:
-    """Selection sampling: `n_drawn` of the rows first … first + n − 1, both lists in ascending order."""
-    k = 0
-    for i in range(n):
-        if next_below(state, n - i) < n_drawn - k:
-            drawn[k] = first + i
-            k += 1
-        else:
-            rest[i - k] = first + i
+    """Selection sampling: `n_drawn` of the rows first … first + n − 1, both lists in ascending order.
+
+    Every row is written to both lists, which need room for one more: chance is a branch that no processor guesses.
+    """
+    k = np.uint64(0)
+    for i in range(np.uint64(n)):
+        is_drawn = next_below(state, n - np.int64(i)) < n_drawn - np.int64(k)
+        drawn[k] = rest[i - k] = first + np.int64(i)
+        k += np.uint64(is_drawn)
 
 
 @njit(inline="always")
@@ -69,18 +70,46 @@ def _gain(r: int, n: int, all_r: int, all_n: int) -> float:
     return excess * excess / (float(n) * float(all_n - n))
 
 
+@njit(inline="always")
+def _gather(column, rows, start, n_r, n, buffer):  # type: ignore[no-untyped-def]
+    """Fill `buffer` with the codes of a node: the smallest and the largest, how many real ones and all are missing.
+
+    Unsigned places spare the test whether one counts from the end; in 16 bits extremes take vector registers.
+    """
+    for i in range(np.uint64(n)):
+        buffer[i] = column[np.uint64(rows[np.uint64(start) + i])]
+    least, most = buffer[0], buffer[0]
+    for i in range(np.uint64(n)):
+        least, most = min(least, buffer[i]), max(most, buffer[i])
+    low, high, miss_r, miss = np.int64(least), np.int64(most), 0, 0
+    if high == MISSING:
+        low, high = MISSING, -1
+        for i in range(n):
+            code = np.int64(buffer[i])
+            if code == MISSING:
+                miss += 1
+                miss_r += i < n_r
+            else:
+                low, high = min(low, code), max(high, code)
+    return low, high, miss_r, miss
+
+
+@njit(inline="always")
+def _count_bins(buffer, start, end, low, shift, has_missing, count):  # type: ignore[no-untyped-def]
+    """Count the present codes of buffer[start:end] in bins."""
+    if has_missing:
+        for i in range(start, end):
+            if buffer[i] != MISSING:
+                count[(np.int64(buffer[i]) - low) >> shift] += 1
+    else:
+        for i in range(np.uint64(start), np.uint64(end)):
+            count[np.uint64((np.int64(buffer[i]) - low) >> shift)] += 1
+
+
 @inner
-def _cut_number(column, rows, start, n_r, n, min_real, buffer, real, total):  # type: ignore[no-untyped-def]
+def _cut_number(column, rows, start, n_r, n, min_real, buffer, real, other):  # type: ignore[no-untyped-def]
     """Best cut of a ranked column: gain (−1 if the column is constant here), largest code left, missing on the left."""
-    low, high, miss_r, miss = MISSING, -1, 0, 0
-    for i in range(n):
-        code = np.int64(column[rows[start + i]])
-        buffer[i] = code
-        if code == MISSING:
-            miss += 1
-            miss_r += i < n_r
-        else:
-            low, high = min(low, code), max(high, code)
+    low, high, miss_r, miss = _gather(column, rows, start, n_r, n, buffer)
     if low >= high and (miss == 0 or miss == n):
         return -1.0, 0, False
     wanted = max(_MIN_BINS, min(_MAX_BINS, n >> 2))
@@ -90,36 +119,23 @@ def _cut_number(column, rows, start, n_r, n, min_real, buffer, real, total):  # 
     n_bins = ((high - low) >> shift) + 1
     for k in range(n_bins):
         real[k] = 0
-        total[k] = 0
-    if miss == 0:
-        for i in range(n_r):
-            k = (np.int64(buffer[i]) - low) >> shift
-            real[k] += 1
-            total[k] += 1
-        for i in range(n_r, n):
-            total[(np.int64(buffer[i]) - low) >> shift] += 1
-    else:
-        for i in range(n):
-            if buffer[i] != MISSING:
-                k = (np.int64(buffer[i]) - low) >> shift
-                real[k] += i < n_r
-                total[k] += 1
+        other[k] = 0
+    _count_bins(buffer, 0, n_r, low, shift, miss > 0, real)
+    _count_bins(buffer, n_r, n, low, shift, miss > 0, other)
     best, best_bin, best_side = 0.0, -1, False
     left_r, left = 0, 0
-    for k in range(n_bins - 1 + (miss > 0)):
-        if total[k] == 0:
-            continue
+    for k in range(np.uint64(n_bins - 1 + (miss > 0))):
         left_r += real[k]
-        left += total[k]
+        left += real[k] + other[k]
         if left_r >= min_real and n_r - left_r >= min_real and left < n:
             gain = _gain(left_r, left, n_r, n)
             if gain > best:
                 # where no missing value tells its side, it goes with the majority of real rows, as unseen levels do
-                best, best_bin, best_side = gain, k, miss == 0 and 2 * left_r > n_r
+                best, best_bin, best_side = gain, np.int64(k), miss == 0 and 2 * left_r > n_r
         if miss > 0 and left + miss < n and left_r + miss_r >= min_real and n_r - left_r - miss_r >= min_real:
             gain = _gain(left_r + miss_r, left + miss, n_r, n)
             if gain > best:
-                best, best_bin, best_side = gain, k, True
+                best, best_bin, best_side = gain, np.int64(k), True
     return best, low + ((best_bin + 1) << shift) - 1, best_side
 
 
@@ -129,10 +145,10 @@ def _cut_levels(column, rows, start, n_r, n, n_levels, min_real, real, total, sh
     for k in range(n_levels + 1):
         real[k] = 0
         total[k] = 0
-    for i in range(n):
-        code = np.int64(column[rows[start + i]])
-        k = n_levels if code == MISSING else code
-        real[k] += i < n_r
+    for i in range(np.uint64(n)):
+        code = np.int64(column[np.uint64(rows[np.uint64(start) + i])])
+        k = np.uint64(n_levels if code == MISSING else code)
+        real[k] += i < np.uint64(n_r)
         total[k] += 1
     present = 0
     for k in range(n_levels + 1):
@@ -162,30 +178,28 @@ def _cut_levels(column, rows, start, n_r, n, n_levels, min_real, real, total, sh
 
 @inner
 def _partition(column, rows, start, end, is_cut, cut, missing_left, n_levels, goes_left, spare):  # type: ignore[no-untyped-def]
-    """Stable partition of rows[start:end]; the middle, the largest code left and the smallest right."""
-    middle, n_right = start, 0
+    """Stable partition of rows[start:end]; the middle, the largest code left and the smallest right.
+
+    Every row is written to both sides, and what counts moves on: a side is a branch that no processor guesses.
+    """
+    middle, n_right = np.uint64(start), np.uint64(0)
     left_max, right_min = -1, MISSING
-    for i in range(start, end):
+    for i in range(np.uint64(start), np.uint64(end)):
         row = rows[i]
-        code = np.int64(column[row])
+        code = np.int64(column[np.uint64(row)])
         if is_cut:
-            left = missing_left if code == MISSING else code <= cut
-            if code != MISSING:
-                if left:
-                    left_max = max(left_max, code)
-                else:
-                    right_min = min(right_min, code)
+            is_missing = code == MISSING
+            left = (is_missing & missing_left) | (~is_missing & (code <= cut))
+            left_max = max(left_max, code if left & ~is_missing else -1)
+            right_min = min(right_min, MISSING if left else code)
         else:
-            left = goes_left[n_levels if code == MISSING else code]
-        if left:
-            rows[middle] = row
-            middle += 1
-        else:
-            spare[n_right] = row
-            n_right += 1
+            left = goes_left[np.uint64(n_levels if code == MISSING else code)]
+        rows[middle] = spare[n_right] = row
+        middle += np.uint64(left)
+        n_right += np.uint64(not left)
     for i in range(n_right):
         rows[middle + i] = spare[i]
-    return middle, left_max, right_min
+    return np.int64(middle), left_max, right_min
 
 
 @njit(inline="always")
@@ -276,9 +290,10 @@ def _push(stack, depth, node, start, end, out_start, out_end):  # type: ignore[n
 def _vote(out, out_start, out_end, share, votes, n_votes):  # type: ignore[no-untyped-def]
     """Out-of-bag rows of a leaf vote with the leaf's in-bag share of real rows, less one half."""
     vote = np.int64(share * VOTE_SCALE) - VOTE_SCALE // 2
-    for k in range(out_start, out_end):
-        votes[out[k]] += vote
-        n_votes[out[k]] += 1
+    for k in range(np.uint64(out_start), np.uint64(out_end)):
+        row = np.uint64(out[k])
+        votes[row] += vote
+        n_votes[row] += 1
 
 
 @inner
@@ -305,8 +320,9 @@ def grow_tree(codes, n_levels, max_features, always, min_real, n_drawn, seed, vo
     n_rows = codes.shape[1]
     n_real = n_rows // 2
     state = np.array([seed], dtype=np.uint64)
-    bag, out = np.empty(2 * n_drawn, np.int32), np.empty(n_rows - 2 * n_drawn, np.int32)
-    _draw_rows(np.int64(0), n_real, n_drawn, state, bag[:n_drawn], out[: n_real - n_drawn])
+    n_out = n_rows - 2 * n_drawn
+    bag, out = np.empty(2 * n_drawn + 1, np.int32), np.empty(n_out + 1, np.int32)
+    _draw_rows(np.int64(0), n_real, n_drawn, state, bag, out)
     _draw_rows(n_real, n_real, n_drawn, state, bag[n_drawn:], out[n_real - n_drawn :])
     room, spare = _make_room(n_levels, always, 2 * n_drawn), np.empty(n_rows, np.int32)
 
@@ -319,7 +335,7 @@ def grow_tree(codes, n_levels, max_features, always, min_real, n_drawn, seed, vo
     n_leaves, n_listed = 0, 0
 
     stack = np.empty((most_leaves + 2, 5), np.int64)
-    _push(stack, 0, 0, 0, 2 * n_drawn, 0, len(out))
+    _push(stack, 0, 0, 0, 2 * n_drawn, 0, n_out)
     depth, used = 1, 1
     while depth > 0:
         depth -= 1
@@ -333,12 +349,12 @@ def grow_tree(codes, n_levels, max_features, always, min_real, n_drawn, seed, vo
         if j < 0:
             child[node] = n_leaves
             _vote(out, out_start, out_end, n_r / (end - start), votes, n_votes)
-            n_out = _count_real(out, out_start, out_end, n_real)
+            n_r_out = _count_real(out, out_start, out_end, n_real)
             for k in range(n_r):
                 leaf_rows[n_listed + k] = bag[start + k]
-            for k in range(n_out):
+            for k in range(n_r_out):
                 leaf_rows[n_listed + n_r + k] = out[out_start + k]
-            n_listed += n_r + n_out
+            n_listed += n_r + n_r_out
             n_leaves += 1
             leaf_start[n_leaves] = n_listed
             continue

@@ -84,13 +84,13 @@ def fit_leaves(
     columns, continuous, listed = cells_of(matrix, layout)
     totals = totals_of(matrix, continuous)
     list_column, list_size = lists_of(layout.n_levels, layout.values)
-    numbers = np.flatnonzero(layout.n_levels == 0)
+    numbers, with_gaps = np.flatnonzero(layout.n_levels == 0), np.flatnonzero(totals.share_missing > 0)
 
     def sums_of(tree: int) -> TreeSums:
         leaves = slice(forest.leaf_start[tree], forest.leaf_start[tree + 1])
         rows, start, stop = members.rows[tree], members.start[leaves], members.stop[leaves]
         return TreeSums(
-            _count_missing(columns, rows, start, stop),
+            _count_missing(columns, with_gaps, rows, start, stop),
             _summarise(continuous, numbers, rows, start, stop),
             *_count_levels(listed, list_column, list_size, rows, start, stop),
         )
@@ -203,10 +203,10 @@ def _priors(columns: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarra
 
 
 @kernel
-def _count_missing(columns, rows, start, stop):  # type: ignore[no-untyped-def]
-    """Missing cells per leaf of a tree and column."""
+def _count_missing(columns, with_gaps, rows, start, stop):  # type: ignore[no-untyped-def]
+    """Missing cells per leaf of a tree and column; only some columns have such."""
     n_missing = np.zeros((len(start), len(columns)), np.int64)
-    for j in range(len(columns)):
+    for j in with_gaps:
         for leaf in range(len(start)):
             for r in range(start[leaf], stop[leaf]):
                 n_missing[leaf, j] += np.isnan(columns[j, rows[r]])

@@ -18,7 +18,7 @@ So a pilot decides:
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -59,13 +59,16 @@ class _Pilot(NamedTuple):
     leaves: LeafTable
     pool: Pool | None
     rows: Evidence
+    known: dict[Dependence | None, float]
 
     def likelihood(self, dependence: Dependence | None, n_jobs: int | None) -> float:
         """Mean log density of the held-out rows."""
-        leaves = self.leaves
-        if self.pool is not None and dependence is not None:
-            leaves = fit_dependence(self.pool, leaves, dependence)
-        return float(np.mean(log_density(self.forest, leaves, self.rows, n_jobs)))
+        if dependence not in self.known:
+            leaves = self.leaves
+            if self.pool is not None and dependence is not None:
+                leaves = fit_dependence(self.pool, leaves, dependence)
+            self.known[dependence] = float(np.mean(log_density(self.forest, leaves, self.rows, n_jobs)))
+        return self.known[dependence]
 
 
 def choose_leaf_size(
@@ -123,11 +126,7 @@ def choose_leaf_size(
 
 def _best_dependence(pilot: _Pilot, n_jobs: int | None) -> Dependence | None:
     """The dependence with the largest held-out likelihood: first how much is shared, then how strong it is."""
-
-    @cache
-    def likelihood(dependence: Dependence | None) -> float:
-        return pilot.likelihood(dependence, n_jobs)
-
+    likelihood = partial(pilot.likelihood, n_jobs=n_jobs)
     best = _FIRST_TRY
     for name, ways in (("shared", _SHARED), ("strength", _STRENGTHS)):
         for way in ways:
@@ -156,4 +155,4 @@ def _pilot(
     options = LeafOptions(uniform=False, likelihood=True, bounds=UNBOUNDED, epsilon=0.0, alpha=AUTO)
     leaves = fit_leaves(growth.forest, growth.members, trained, layout, options, n_jobs)
     pool = pool_scores(growth.forest, growth.members, trained, leaves, n_jobs) if dependent else None
-    return _Pilot(growth.forest, leaves, pool, Evidence.points(held_out, leaves.missing_of >= 0))
+    return _Pilot(growth.forest, leaves, pool, Evidence.points(held_out, leaves.missing_of >= 0), {})

@@ -15,7 +15,15 @@ from numba import njit
 
 from countarfactuals._kernels import compiled, inner, kernel
 from countarfactuals.arf.atoms import atom_of
-from countarfactuals.arf.copula import log_copula_all, log_copula_some, score_in, workspace
+from countarfactuals.arf.copula import (
+    ABREAST,
+    fill_scores,
+    log_copula_all,
+    log_copula_some,
+    room_for_scores,
+    score_in,
+    workspace,
+)
 from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, Evidence
 from countarfactuals.arf.forest import Forest
 from countarfactuals.arf.joint import condition, pass_on, pieces, restrict
@@ -30,6 +38,7 @@ class Plan(NamedTuple):
     point: np.ndarray  # float64 (n, q), values of numbers that are asked for, 0 where none is
     is_asked: np.ndarray  # float64 (n, q), 1 where a value is asked for that is no atom, else 0
     asks_all: np.ndarray  # bool (n,)
+    asks_jointly: np.ndarray  # bool (n,), whether points of two numbers or more are asked for, and nothing but points
     constant: np.ndarray  # float64 (n,), − log step of the atoms that are asked for; −∞ beyond a hard edge
     level: np.ndarray  # int32 (n, c), levels (of numbers, atoms or "none of them") that are asked for, −1 for none
     presence: np.ndarray  # int8 (n, m), 0 asked to be missing, 1 asked to be present, −1 free
@@ -58,11 +67,13 @@ def plan_of(forest: Forest, leaves: LeafTable, evidence: Evidence) -> Plan:
     def chosen(cells: np.ndarray, columns: np.ndarray, dtype: type) -> np.ndarray:
         return np.ascontiguousarray(cells[:, columns], dtype)  # NumPy gives the choice column by column
 
+    asked = chosen(is_continuous, is_number, np.float64)
     return Plan(
         one_leaf=bool((is_point | (kind == IS_MISSING))[:, forest.split].all()),
         point=chosen(np.where(is_continuous, evidence.value, 0.0), is_number, np.float64),
-        is_asked=chosen(is_continuous, is_number, np.float64),
-        asks_all=is_continuous[:, is_number].all(axis=1),
+        is_asked=asked,
+        asks_all=np.asarray(asked.all(axis=1)),
+        asks_jointly=(asked.sum(axis=1) > 1.0) & ~is_other.any(axis=1),
         constant=constant,
         level=np.ascontiguousarray(level, np.int32),
         presence=chosen(presence, leaves.missing_of >= 0, np.int8),
@@ -104,15 +115,17 @@ def weigh(forest, leaves, evidence, plan, visitor, visited, order, log_visit):  
     Arrays are unpacked first, since taking one out of a tuple inside the loop costs more than the density of a column.
     """
     point, is_asked, asks_all, n_others = plan.point, plan.is_asked, plan.asks_all, plan.n_others
-    wanted, presence = plan.level, plan.presence
+    wanted, presence, asks_jointly = plan.level, plan.presence, plan.asks_jointly
     log_weight, log_norms, low, high = leaves.log_weight, leaves.log_norms, leaves.low, leaves.high
     mu, inverse, log_norm, missing = leaves.mu, leaves.inverse, leaves.log_norm, leaves.missing
     level_start, level, level_logp, rest_logp = leaves.level_start, leaves.level, leaves.level_logp, leaves.rest_logp
     few_start, few_logp, closed = leaves.few_start, leaves.few_logp, leaves.closed
     n_categories, n_presences = wanted.shape[1], presence.shape[1]
     copula, constant = leaves.copula, plan.constant
-    is_dependent, work = len(copula.region) > 0, workspace(point.shape[1])
-    for v in order:
+    is_dependent, work, scores = len(copula.region) > 0, workspace(point.shape[1]), room_for_scores(point.shape[1])
+    scored_from, scored_until = 0, 0
+    for place in range(len(order)):
+        v = order[place]
         i, leaf = np.uint64(visitor[v]), np.uint64(visited[v])
         total = log_weight[leaf] + constant[i]
         if asks_all[i]:
@@ -130,11 +143,16 @@ def weigh(forest, leaves, evidence, plan, visitor, visited, order, log_visit):  
         for m in range(n_presences):
             if presence[i, m] >= 0:
                 total += missing[leaf, m, presence[i, m]]
-        if is_dependent and n_others[i] == 0:
+        if is_dependent and asks_jointly[i]:
+            if place >= scored_until:  # score the visits from here on that are of the same leaf
+                n = _take_visits(visitor, visited, order, place, scores.rows)
+                fill_scores(copula, mu, inverse, low, high, point, leaf, n, scores)
+                scored_from, scored_until = place, place + n
+            z = scores.z[place - scored_from]
             if asks_all[i]:
-                total += log_copula_all(copula, mu, inverse, low, high, point, i, leaf, work)
+                total += log_copula_all(copula, leaf, z)
             else:
-                total += log_copula_some(copula, mu, inverse, low, high, point, is_asked, i, leaf, work)
+                total += log_copula_some(copula, is_asked, i, leaf, z, work)
         if n_others[i] > 0:
             if is_dependent:
                 total += _log_jointly(forest, leaves, evidence, plan, np.int64(i), np.int64(leaf))
@@ -143,6 +161,16 @@ def weigh(forest, leaves, evidence, plan, visitor, visited, order, log_visit):  
         if closed and _is_outside(point, is_asked, low, high, i, leaf):
             total = -math.inf
         log_visit[v] = total
+
+
+@inner
+def _take_visits(visitor, visited, order, place, rows):  # type: ignore[no-untyped-def]
+    """Fill `rows` with the visitors of one leaf from a place in the order on; how many they are."""
+    n, leaf = 0, visited[order[place]]
+    while n < ABREAST and place + n < len(order) and visited[order[place + n]] == leaf:
+        rows[n] = visitor[order[place + n]]
+        n += 1
+    return n
 
 
 @compiled(no_cpython_wrapper=True, fastmath={"reassoc", "contract"})

@@ -213,15 +213,25 @@ _SLOPE_AT_KNOTS = np.exp(0.5 * _SCORE_AT_KNOTS**2) / _INV_SQRT_2PI
 
 
 @njit(inline="always")
+def is_central_(p):  # type: ignore[no-untyped-def]
+    """Whether `central_ndtri_` knows Φ⁻¹(p)."""
+    return p > 1.0 / 64.0 and p < 63.0 / 64.0
+
+
+@njit(inline="always")
+def central_ndtri_(p):  # type: ignore[no-untyped-def]
+    """Φ⁻¹(p) to 1e-7: four terms of Taylor's series about the nearest of 1,023 knots."""
+    near = np.int64(p * _QUANTILES + 0.5)
+    place = np.uint64(near)
+    z, slope = _SCORE_AT_KNOTS[place], _SLOPE_AT_KNOTS[place]
+    d = (p - near * (1.0 / _QUANTILES)) * slope
+    return z + d * (1.0 + d * (z / 2.0 + d * ((1.0 + 2.0 * z * z) / 6.0 + d * z * (7.0 + 6.0 * z * z) / 24.0)))
+
+
+@njit(inline="always")
 def quick_ndtri_(p):  # type: ignore[no-untyped-def]
-    """Φ⁻¹(p) to 1e-7: four terms of Taylor's series about the nearest of 1,023 knots, `ndtri_` in the tails."""
-    if p > 1.0 / 64.0 and p < 63.0 / 64.0:
-        near = np.int64(p * _QUANTILES + 0.5)
-        place = np.uint64(near)
-        z, slope = _SCORE_AT_KNOTS[place], _SLOPE_AT_KNOTS[place]
-        d = (p - near * (1.0 / _QUANTILES)) * slope
-        return z + d * (1.0 + d * (z / 2.0 + d * ((1.0 + 2.0 * z * z) / 6.0 + d * z * (7.0 + 6.0 * z * z) / 24.0)))
-    return ndtri_(p)
+    """Φ⁻¹(p) to 1e-7, by `ndtri_` in the tails."""
+    return central_ndtri_(p) if is_central_(p) else ndtri_(p)
 
 
 @kernel

@@ -54,13 +54,13 @@ def nothing_learned(n_outputs: int, depth: int) -> Trees:
 def _some(n, count, state):  # type: ignore[no-untyped-def]
     """`count` of the places 0 … n − 1 at random, all of them if there are no more, ascending."""
     count = min(count, n)
-    chosen = np.empty(count, np.int64)
-    k = 0
+    chosen = np.empty(count + 1, np.int64)  # every place is written down and kept if it is chosen: no branch to guess
+    k = np.uint64(0)
     for i in range(n):
-        if next_below(state, n - i) < count - k:
-            chosen[k] = i
-            k += 1
-    return chosen
+        is_chosen = next_below(state, n - i) < count - np.int64(k)
+        chosen[k] = i
+        k += np.uint64(is_chosen)
+    return chosen[:count]
 
 
 @inner
@@ -76,25 +76,26 @@ def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, rid
     for j in columns:
         most = max(most, n_codes[j])
     sums = np.zeros((len(columns), 1 << (depth - 1), most, n_outputs + 1))
-    gain = np.empty(most)
+    gain, left = np.empty(most), np.empty((n_outputs + 3, most))
     moved = rows
     for level in range(depth):
         n_leaves, half = 1 << level, (1 << level) >> 1
         best, best_column, best_code = 1e-12, -1, 0
         added, place = np.empty((len(moved), n_outputs + 1)), np.empty(len(moved), np.uint64)
-        for m in range(len(moved)):  # side by side, as every column reads them
-            for k in range(n_outputs):
-                added[m, k] = gradient[moved[m], k]
-            added[m, n_outputs], place[m] = weight[moved[m]], leaf[moved[m]]
+        for m in range(np.uint64(len(moved))):  # side by side, as every column reads them
+            row = np.uint64(moved[m])
+            for k in range(np.uint64(n_outputs)):
+                added[m, k] = gradient[row, k]
+            added[m, np.uint64(n_outputs)], place[m] = weight[row], leaf[row]
         for c in range(len(columns)):
             j = columns[c]
             column, of = codes[j], sums[c]
             _add_up(column, moved, place, added, of)
-            for parent in range(half):
-                for code in range(n_codes[j]):
-                    for k in range(n_outputs + 1):
-                        of[parent, code, k] -= of[parent + half, code, k]
-            _gains(of, n_leaves, n_codes[j], unordered[j], ridge, gain)
+            for parent in range(np.uint64(half)):
+                for code in range(np.uint64(n_codes[j])):
+                    for k in range(np.uint64(n_outputs + 1)):
+                        of[parent, code, k] -= of[parent + np.uint64(half), code, k]
+            _gains(of, n_leaves, n_codes[j], unordered[j], ridge, left, gain)
             for code in range(n_codes[j] if unordered[j] else n_codes[j] - 1):
                 if gain[code] > best * _AHEAD:  # of questions that divide rows alike, the first
                     best, best_column, best_code = gain[code], j, code
@@ -102,8 +103,9 @@ def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, rid
             break
         asked[level], cut[level] = best_column, best_code
         column = codes[best_column]
-        for r in range(n):
-            yes = column[r] == best_code if unordered[best_column] else column[r] > best_code
+        is_unordered = unordered[best_column]
+        for r in range(np.uint64(n)):
+            yes = column[r] == best_code if is_unordered else column[r] > best_code
             leaf[r] |= np.int64(yes) << level
         moved = rows[(leaf[rows] >> level) == 1]
     return asked, cut, leaf
@@ -116,42 +118,48 @@ def _add_up(column, moved, place, added, sums):  # type: ignore[no-untyped-def]
     Unsigned places spare the test whether one counts from the end.
     """
     width = added.shape[1]
-    for m in range(len(moved)):
+    for m in range(np.uint64(len(moved))):
         at, code = place[m], np.uint64(column[np.uint64(moved[m])])
         sums[at, code, 0] += added[m, 0]
         sums[at, code, 1] += added[m, 1]
         if width == 3:
             sums[at, code, 2] += added[m, 2]
         else:
-            for k in range(2, width):
+            for k in range(np.uint64(2), np.uint64(width)):
                 sums[at, code, k] += added[m, k]
 
 
 @inner
-def _gains(sums, n_leaves, n_codes, is_unordered, ridge, gain):  # type: ignore[no-untyped-def]
-    """Decrease of squared error by each question, over all leaves."""
-    n_outputs = sums.shape[2] - 1
-    total, left = np.empty(n_outputs + 1), np.empty(n_outputs + 1)
-    gain[:n_codes] = 0.0
-    for leaf in range(n_leaves):
-        total[:], left[:] = 0.0, 0.0
-        for code in range(n_codes):
-            for k in range(n_outputs + 1):
-                total[k] += sums[leaf, code, k]
-        if total[n_outputs] <= 0.0:
+def _gains(sums, n_leaves, n_codes, is_unordered, ridge, left, gain):  # type: ignore[no-untyped-def]
+    """Decrease of squared error by each question, over all leaves; `left` is room for what stands left of a question.
+
+    Questions go abreast, in vector registers.
+    """
+    w, codes = np.uint64(sums.shape[2] - 1), np.uint64(n_codes)
+    of_left, of_right = left[w + np.uint64(1)], left[w + np.uint64(2)]
+    for code in range(codes):
+        gain[code] = 0.0
+    for leaf in range(np.uint64(n_leaves)):
+        for code in range(codes):
+            of_left[code], of_right[code] = 0.0, 0.0
+        before, n = 0.0, 0.0
+        for code in range(codes):
+            n += sums[leaf, code, w]
+        if n <= 0.0:
             continue
-        before = 0.0
-        for k in range(n_outputs):
-            before += total[k] * total[k] / (total[n_outputs] + ridge)
-        for code in range(n_codes):
-            for k in range(n_outputs + 1):
-                left[k] = sums[leaf, code, k] if is_unordered else left[k] + sums[leaf, code, k]
-            of_left, of_right = 0.0, 0.0
-            for k in range(n_outputs):
-                right = total[k] - left[k]
-                of_left += left[k] * left[k]
-                of_right += right * right
-            after = of_left / (left[n_outputs] + ridge) + of_right / (total[n_outputs] - left[n_outputs] + ridge)
+        for k in range(w + np.uint64(1)):
+            total = 0.0
+            for code in range(codes):
+                total += sums[leaf, code, k]
+                left[k, code] = sums[leaf, code, k] if is_unordered else total
+            if k < w:
+                before += total * total / (n + ridge)
+                for code in range(codes):
+                    right = total - left[k, code]
+                    of_left[code] += left[k, code] * left[k, code]
+                    of_right[code] += right * right
+        for code in range(codes):
+            after = of_left[code] / (left[w, code] + ridge) + of_right[code] / (n - left[w, code] + ridge)
             gain[code] += after - before
 
 
@@ -178,7 +186,8 @@ def boost_number(codes, n_codes, unordered, others, y, offset, seed, options):  
         )
         sums = np.zeros((n_leaves, 4))
         all_precision = 0.0
-        for r in rows:  # the mean of a leaf weighs rows by their precision
+        for m in range(np.uint64(len(rows))):  # the mean of a leaf weighs rows by their precision
+            r = np.uint64(rows[m])
             precision = math.exp(-2.0 * (log_spread[r] - start[1]))
             all_precision += precision
             sums[leaf[r], 0] += precision * gradient[r, 0] * math.exp(log_spread[r])
@@ -189,9 +198,9 @@ def boost_number(codes, n_codes, unordered, others, y, offset, seed, options):  
         for k in range(n_leaves):
             value[t, k, 0] = options.rate * sums[k, 0] / (sums[k, 1] + pull)
             value[t, k, 1] = options.spread_rate * sums[k, 2] / (sums[k, 3] + options.ridge)
-        for i in range(n):
-            mean[i] += value[t, leaf[i], 0]
-            log_spread[i] += value[t, leaf[i], 1]
+        for i in range(np.uint64(n)):
+            mean[i] += value[t, np.uint64(leaf[i]), 0]
+            log_spread[i] += value[t, np.uint64(leaf[i]), 1]
     return Trees(column, code, value, start)
 
 
@@ -214,40 +223,48 @@ def boost_levels(codes, n_codes, unordered, others, y, n_levels, seed, options):
     gradient, curvature, weight = np.empty((n, n_outputs)), np.empty((n, n_outputs)), np.empty(n)
     p = np.empty(n_outputs)
     for t in range(options.n_trees):
-        for i in range(n):
-            _probabilities(odds[i], p)
-            for k in range(n_outputs):
+        for i in range(np.uint64(n)):
+            _probabilities(odds, i, p)
+            weight[i] = 0.0
+            for k in range(np.uint64(n_outputs)):
                 gradient[i, k] = (1.0 if y[i] == k else 0.0) - p[k]
                 curvature[i, k] = p[k] * (1.0 - p[k])
-            weight[i] = curvature[i].sum()
+                weight[i] += curvature[i, k]
         rows = _some(n, max(1, int(options.share * n)), state)
         columns = others[_some(len(others), options.n_columns, state)]
         column[t], code[t], leaf = _grow(
             codes, n_codes, unordered, columns, rows, gradient, weight, options.depth, options.ridge
         )
         top, bottom = np.zeros((n_leaves, n_outputs)), np.full((n_leaves, n_outputs), options.ridge)
-        for r in rows:
-            for k in range(n_outputs):
-                top[leaf[r], k] += gradient[r, k]
-                bottom[leaf[r], k] += curvature[r, k]
+        for m in range(np.uint64(len(rows))):
+            r = np.uint64(rows[m])
+            at = np.uint64(leaf[r])
+            for k in range(np.uint64(n_outputs)):
+                top[at, k] += gradient[r, k]
+                bottom[at, k] += curvature[r, k]
         value[t] = rate * top / bottom
-        for i in range(n):
-            odds[i] += value[t, leaf[i]]
+        for i in range(np.uint64(n)):
+            at = np.uint64(leaf[i])
+            for k in range(np.uint64(n_outputs)):
+                odds[i, k] += value[t, at, k]
     return Trees(column, code, value, start)
 
 
 @inner
-def _probabilities(odds, p):  # type: ignore[no-untyped-def]
-    """What the log odds of one row say, of two levels the first's."""
-    if len(odds) == 1:
-        p[0] = 1.0 / (1.0 + math.exp(-odds[0]))
+def _probabilities(odds, i, p):  # type: ignore[no-untyped-def]
+    """What the log odds of the i-th row say, of two levels the first's."""
+    n = np.uint64(len(p))
+    if n == 1:
+        p[0] = 1.0 / (1.0 + math.exp(-odds[i, 0]))
         return
-    largest = odds.max()
+    largest = odds[i, 0]
+    for k in range(n):
+        largest = max(largest, odds[i, k])
     total = 0.0
-    for k in range(len(odds)):
-        p[k] = math.exp(odds[k] - largest)
+    for k in range(n):
+        p[k] = math.exp(odds[i, k] - largest)
         total += p[k]
-    for k in range(len(odds)):
+    for k in range(n):
         p[k] /= total
 
 

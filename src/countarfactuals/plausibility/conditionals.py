@@ -350,9 +350,10 @@ def _fit_part(cells: Cells, coding: Coding, table: _Table, is_seen: np.ndarray, 
     direction[:, 0] = _slopes(cells, coding, table.terms[seen])
     edges = np.full((q, _DIRECTIONS, _MOST_CODES - 1), math.inf)
     n_codes = np.append(coding.n_codes, [_MOST_CODES + 1] * _DIRECTIONS)
-    numbers, states = [], []
+    numbers, states, all_rows = [], [], table.rows(seen)
     for place, j in enumerate(cells.numbers.tolist()):
-        rows = table.rows(seen[~np.isnan(table.numbers[seen, place])])
+        is_number = ~np.isnan(all_rows.numbers[:, place])
+        rows = all_rows if is_number.all() else table.rows(seen[is_number])
         if len(rows.states) < _FEWEST_ROWS:
             numbers.append(nothing_learned(2, _DEPTH))
             continue
@@ -370,12 +371,11 @@ def _fit_part(cells: Cells, coding: Coding, table: _Table, is_seen: np.ndarray, 
         trees.start[1] = max(trees.start[1], math.log(max(least, 1e-9)))
         numbers.append(trees)
     for j in cells.stated.tolist():
-        rows = table.rows(seen)
-        y = _known_state(cells, coding, j, rows.states[:, j])
+        y = _known_state(cells, coding, j, all_rows.states[:, j])
         n_levels, others = _n_known_states(cells, coding, j), np.delete(np.arange(p), j)
         states.append(
             boost_levels(
-                rows.codes, coding.n_codes, coding.unordered, others, y, n_levels, np.uint64(seeds[p + j]), options
+                all_rows.codes, coding.n_codes, coding.unordered, others, y, n_levels, np.uint64(seeds[p + j]), options
             )
         )
     return Part(direction, edges, tuple(numbers), tuple(states))

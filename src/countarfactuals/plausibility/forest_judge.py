@@ -76,13 +76,13 @@ class ForestJudge:
         parts = [tree_log_weights(forest, self._leaves, self._points(some)) for some in _blocks(rows)]
         return np.concatenate([log_sum_columns(part) for part in parts])
 
-    def of_known_cells(self, rows: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """The measure of each row by its known cells alone; the others count as average ones."""
+    def of_known_cells(self, rows: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The measure of each row by its known cells alone, the others as average ones; and the trees' weights."""
         condition = self._points(rows)
         kind = condition.kind.copy()
         kind[:, : self.n_features][~known] = FREE
         per_tree = tree_log_weights(self._asked, self._leaves, condition._replace(kind=kind))
-        return self._summary(per_tree, np.where(known, rows, np.nan))
+        return self._summary(per_tree, np.where(known, rows, np.nan)), per_tree
 
     @cached_property
     def _asked(self) -> Forest:
@@ -278,14 +278,24 @@ class ForestParts:
 
     def __call__(self, rows: np.ndarray, part: int) -> np.ndarray:
         """The measure of rows by one part; levels new to it count as average ones."""
-        judge = self.judges[part]
-        seen = self._matrix[self._part_of != part]
-        parts = [judge.of_known_cells(some, _seen_levels(judge.forest, some, seen)) for some in _blocks(rows)]
-        return np.concatenate(parts)
+        return np.concatenate([measure for measure, _ in self._judged(rows, self._known(rows, part), part)])
 
-    def log_density(self, rows: np.ndarray, part: int) -> np.ndarray:
-        """Log density of rows by one part."""
-        return self.judges[part].log_density(rows)
+    def with_log_density(self, rows: np.ndarray, part: int) -> np.ndarray:
+        """The measure of rows by one part, and their log density by all of their cells, (n, 2)."""
+        known = self._known(rows, part)
+        measures, per_tree = zip(*self._judged(rows, known, part), strict=True)
+        if known.all():  # nobody else needs to be asked: a part has no more trees than are asked for the measure
+            log_density = np.concatenate([log_sum_columns(some) for some in per_tree])
+        else:
+            log_density = self.judges[part].log_density(rows)
+        return np.stack([np.concatenate(measures), log_density], axis=1)
+
+    def _judged(self, rows: np.ndarray, known: np.ndarray, part: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        blocks = zip(_blocks(rows), _blocks(known), strict=True)
+        return [self.judges[part].of_known_cells(some, some_known) for some, some_known in blocks]
+
+    def _known(self, rows: np.ndarray, part: int) -> np.ndarray:
+        return _seen_levels(self.judges[part].forest, rows, self._matrix[self._part_of != part])
 
     def packed(self) -> tuple[list[dict[str, Any]], dict[str, np.ndarray]]:
         """What JSON holds of each part, and the arrays."""

@@ -94,7 +94,11 @@ class Mixtures:
 
     def __call__(self, rows: np.ndarray, part: int | None = None) -> np.ndarray:
         """How plausible each row is: its log density less what gaps and atoms cost."""
-        return self.log_density(rows, part) - self.cells.cost(self.cells.states(rows))
+        return self.measure(rows, self.log_density(rows, part))
+
+    def measure(self, rows: np.ndarray, log_densities: np.ndarray) -> np.ndarray:
+        """How plausible rows of known log density are."""
+        return log_densities - self.cells.cost(self.cells.states(rows))
 
     def _factors_of(self, pattern: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         key = pattern.tobytes()
@@ -159,6 +163,20 @@ class _Read(NamedTuple):
         return _Read(self.numbers[chosen], self.present[chosen], self.at[chosen], self.constant[chosen])
 
 
+class _Alike(NamedTuple):
+    """Rows whose continuous cells are in the same columns."""
+
+    pattern: np.ndarray  # bool (q,), which columns
+    rows: np.ndarray  # positions, ascending
+    read: _Read  # of these rows
+    z: np.ndarray  # (rows, q) standardised, 0 in other columns
+    known: np.ndarray  # (rows, columns of the pattern)
+
+    def of(self, array: np.ndarray) -> np.ndarray:
+        """These rows of an array of all."""
+        return array if len(self.rows) == len(array) else array[self.rows]
+
+
 def _is_usual(present: np.ndarray) -> np.ndarray:
     """Which rows have one of the most frequent patterns of continuous cells."""
     _, place, count = np.unique(present, axis=0, return_inverse=True, return_counts=True)
@@ -200,22 +218,24 @@ def _climb(cells: Cells, read: _Read, seen: np.ndarray, unseen: np.ndarray, seed
 def _fit(cells: Cells, read: _Read, n_components: int, seed: int) -> Mixture:
     """One mixture by expectation and maximisation."""
     centre, scale = _location(read.numbers)
-    z = (read.numbers - centre) / scale
+    z = np.where(read.present, (read.numbers - centre) / scale, 0.0)
+    alike = [
+        _Alike(pattern, at, read.rows(at), z[at], np.ascontiguousarray(z[np.ix_(at, np.flatnonzero(pattern))]))
+        for pattern, at in _by_pattern(read.present)
+    ]
     n_states = int((cells.n_states[cells.stated] + 1).sum())
-    share = _first_shares(np.where(read.present, z, 0.0), n_components, np.random.default_rng(seed))
+    share = _first_shares(z, n_components, np.random.default_rng(seed))
     last = -math.inf
-    patterns = _by_pattern(read.present)
-    part = Mixture(*_parameters(z, share, patterns, None), centre, scale, _log_shares(read.at, share, n_states, cells))
+    part = Mixture(*_parameters(alike, share, None), centre, scale, _log_shares(read.at, share, n_states, cells))
     for _ in range(_MOST_ROUNDS):
-        log_parts = np.empty((len(z), n_components))
-        for pattern, at in patterns:
-            log_parts[at] = _log_parts(part, read.rows(at), pattern, _factors(part.covariance, pattern))
-        level = _share_out(log_parts) / len(z)  # now they are shares
-        share = log_parts
+        for some in alike:
+            factors = _factors(part.covariance, some.pattern)
+            share[some.rows] = _log_parts(part, some.read, some.known, some.pattern, factors)
+        level = _share_out(share) / len(z)  # from log parts to shares
         if level - last < _LEAST_RISE:
             break
         last = level
-        log_weight, mean, covariance = _parameters(z, share, patterns, part)
+        log_weight, mean, covariance = _parameters(alike, share, part)
         part = Mixture(log_weight, mean, covariance, centre, scale, _log_shares(read.at, share, n_states, cells))
     return part
 
@@ -260,17 +280,17 @@ def _lloyd(z, centres):  # type: ignore[no-untyped-def]
 
 
 def _parameters(
-    z: np.ndarray, share: np.ndarray, patterns: list[tuple[np.ndarray, np.ndarray]], last: Mixture | None
+    alike: list[_Alike], share: np.ndarray, last: Mixture | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Log weights, means and covariances that are likeliest given the shares."""
-    n_components, q = share.shape[1], z.shape[1]
+    n_components, q = share.shape[1], alike[0].z.shape[1]
     weight = share.sum(axis=0) + 1e-9
     total, outer = np.zeros((n_components, q)), np.zeros((n_components, q, q))
-    for pattern, at in patterns:
-        if pattern.all() or last is None:
-            _add_rows(np.where(np.isnan(z[at]), 0.0, z[at]), np.ascontiguousarray(share[at]), total, outer)
+    for some in alike:
+        if some.pattern.all() or last is None:
+            _add_rows(some.z, some.of(share), total, outer)
         else:
-            _add_filled(z[at], share[at], pattern, last, total, outer)
+            _add_filled(some.z, some.of(share), some.pattern, last, total, outer)
     mean = total / weight[:, None]
     scatter = outer - weight[:, None, None] * mean[:, :, None] * mean[:, None, :]
     common = scatter.sum(axis=0) / weight.sum()
@@ -300,15 +320,15 @@ def _add_filled(
 @kernel
 def _add_rows(z, share, total, outer):  # type: ignore[no-untyped-def]
     """Add weighted sums and outer products of rows; most rows belong to few components."""
-    n, q = z.shape
+    n, q = np.uint64(z.shape[0]), np.uint64(z.shape[1])
     for i in range(n):
-        for k in range(share.shape[1]):
+        for k in range(np.uint64(share.shape[1])):
             weight = share[i, k]
             if weight > _NEGLIGIBLE:
                 for a in range(q):
                     value = weight * z[i, a]
                     total[k, a] += value
-                    for b in range(a + 1):
+                    for b in range(a + np.uint64(1)):
                         outer[k, a, b] += value * z[i, b]
     for k in range(share.shape[1]):
         for a in range(q):
@@ -330,11 +350,12 @@ def _log_shares(at: np.ndarray, share: np.ndarray, n_states: int, cells: Cells) 
 
 @kernel
 def _count_states(at, share, counts):  # type: ignore[no-untyped-def]
-    for i in range(at.shape[0]):
-        for j in range(at.shape[1]):
+    for i in range(np.uint64(at.shape[0])):
+        for j in range(np.uint64(at.shape[1])):
             if at[i, j] >= 0:
-                for k in range(share.shape[1]):
-                    counts[at[i, j], k] += share[i, k]
+                state = np.uint64(at[i, j])
+                for k in range(np.uint64(share.shape[1])):
+                    counts[state, k] += share[i, k]
 
 
 # Densities
@@ -348,20 +369,24 @@ def _factors(covariance: np.ndarray, pattern: np.ndarray) -> tuple[np.ndarray, n
     return np.ascontiguousarray(np.tril(inverse)), np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
 
 
-def _log_parts(part: Mixture, read: _Read, pattern: np.ndarray, factors: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Log density of each component times its weight, (n, K), for rows of one pattern."""
+def _log_parts(
+    part: Mixture, read: _Read, z: np.ndarray, pattern: np.ndarray, factors: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """Log density of each component times its weight, (n, K), for rows of one pattern, standardised in `z`."""
     inverse, log_determinant = factors
     known = np.flatnonzero(pattern)
-    z = np.ascontiguousarray((read.numbers[:, known] - part.centre[known]) / part.scale[known])
     unit = 0.5 * len(known) * math.log(2.0 * math.pi) + float(np.log(part.scale[known]).sum())
     constant = part.log_weight - log_determinant - unit
     log_parts = _gaussians(z, np.ascontiguousarray(part.mean[:, known]), inverse, constant)
     _add_states(read.at, part.log_share, log_parts)
-    return log_parts + read.constant[:, None]
+    log_parts += read.constant[:, None]
+    return np.asarray(log_parts)
 
 
 def _log_density(part: Mixture, read: _Read, pattern: np.ndarray, factors: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    return _log_sums(_log_parts(part, read, pattern, factors))
+    known = np.flatnonzero(pattern)
+    z = np.ascontiguousarray((read.numbers[:, known] - part.centre[known]) / part.scale[known])
+    return _log_sums(_log_parts(part, read, z, pattern, factors))
 
 
 @kernel

@@ -313,7 +313,8 @@ def fit_plausibility(
     if len(full) < _FEWEST_ROWS:  # a third of so few rows would tell nothing: they are judged as they were seen
         return _forest_alone(judge, None, {FOREST: judge(matrix)}, part_of, matrix)
     forest_parts = ForestParts.fit(judge, full[rows], part_of, rngs[2])
-    held = {FOREST: _held_out(forest_parts, matrix, part_of)}
+    measures, log_densities = np.ascontiguousarray(_held_out(forest_parts.with_log_density, matrix, part_of).T)
+    held = {FOREST: measures}
     if measure is not None:
         return _forest_alone(judge, forest_parts, held, part_of, matrix)
     cells = Cells.of(schema, matrix)
@@ -322,14 +323,14 @@ def fit_plausibility(
     mixed = mixed_rows(matrix, part_of, np.arange(len(matrix)), gower, rng)
     of_base = part_of[mixed.base]
 
-    def skill_of(values: np.ndarray, judged: Any, log_density: Any = None) -> Skill:
-        log_densities = None if log_density is None else _held_out(log_density, matrix, part_of)
+    def skill_of(values: np.ndarray, judged: Any, log_densities: np.ndarray | None = None) -> Skill:
         return skill(values[mixed.base], log_densities, _by_part(judged, of_base), mixed)
 
-    skills = {FOREST: skill_of(held[FOREST], forest_parts, forest_parts.log_density)}
+    skills = {FOREST: skill_of(measures, forest_parts, log_densities)}
     if mixtures is not None:
-        held[MIXTURE] = _held_out(mixtures, matrix, part_of)
-        skills[MIXTURE] = skill_of(held[MIXTURE], mixtures, mixtures.log_density)
+        log_densities = _held_out(mixtures.log_density, matrix, part_of)
+        held[MIXTURE] = mixtures.measure(matrix, log_densities)
+        skills[MIXTURE] = skill_of(held[MIXTURE], mixtures, log_densities)
     held_cells = np.empty((0, p))
     if conditionals is not None:
         held_cells = _held_out(conditionals.cell_log_p, matrix, part_of)
