@@ -28,12 +28,14 @@ import numpy as np
 from numba import njit
 
 from countarfactuals._kernels import compiled, inner, kernel
+from countarfactuals._tables import by_reference
 from countarfactuals.arf.truncnorm import log_mass_, ndtr_, ndtri_, quick_ndtr_, quick_ndtri_, truncated_ppf_
 
 FARTHEST = 8.0
 _LITTLE_MASS, _NO_MASS = 1e-10, 1e-280  # between a leaf's bounds: below, Φ is taken from `erfc`, or in log space
 
 
+@by_reference
 class Copula(NamedTuple):
     """Correlations of normal scores by region; without regions, leaves are independent."""
 
@@ -130,7 +132,7 @@ def fill_scores(copula, mu, inverse, low, high, x, i, leaf, z):  # type: ignore[
         z[k] = min(max(z[k], -FARTHEST), FARTHEST)
 
 
-@kernel
+@inner
 def score_in(leaves, x, leaf, k):  # type: ignore[no-untyped-def]
     """The normal score of x, a value of number k, in a leaf."""
     copula, mu, sigma = leaves.copula, leaves.mu[leaf, k], leaves.sigma[leaf, k]
@@ -148,7 +150,7 @@ def score_in(leaves, x, leaf, k):  # type: ignore[no-untyped-def]
     return min(max(z, -FARTHEST), FARTHEST)
 
 
-@kernel
+@inner
 def value_of_score(leaves, z, leaf, k):  # type: ignore[no-untyped-def]
     """The inverse of `score_in`."""
     a, b, mu, sigma = leaves.low[leaf, k], leaves.high[leaf, k], leaves.mu[leaf, k], leaves.sigma[leaf, k]
