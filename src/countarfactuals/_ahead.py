@@ -2,8 +2,8 @@
 
 1. `compile_all` starts two processes. One takes the list of kernels from its beginning, the other from its end; what
    one has compiled the other loads, so that they meet in the middle. Each tells in a line what it has done.
-2. `FirstUse` hears when a kernel is compiled because it is needed now. After a second of it, at a
-   terminal, a process is started that compiles the others from the end of the list, as the program comes to them last.
+2. `FirstUse` hears when a kernel is compiled because it is needed now. At the first one, where a person
+   waits, a process is started that compiles the others from the end of the list, as the program comes to them last.
 3. A terminal is told what is compiled and how far it is, once that takes longer than two seconds.
 """
 
@@ -27,7 +27,6 @@ from countarfactuals.exceptions import StorageError
 ALONE = "COUNTARFACTUALS_COMPILE_ALONE"  # set where no second process shall compile, as in that process itself
 _FORWARDS, _BACKWARDS = "forwards", "backwards"
 _PATIENCE = 2.0  # seconds until a terminal is told
-_WORTH = 1.0  # seconds of compiling, after which a second process is worth its start
 _ERASE = "\r\x1b[K"
 
 
@@ -88,11 +87,10 @@ class FirstUse(event.Listener):
         self._depth += 1
         if self._depth > 1 or not _is_ours(what):
             return
-        self._began = self._began or time.perf_counter()
-        elapsed = time.perf_counter() - self._began
-        if elapsed > _WORTH and not self._names:
+        if not self._names:
             self._get_help()
-        if elapsed > _PATIENCE and sys.stderr.isatty():
+        self._began = self._began or time.perf_counter()
+        if time.perf_counter() - self._began > _PATIENCE and sys.stderr.isatty():
             _tell(_name(what), self._names)
 
     def on_end(self, what: Any) -> None:
@@ -102,13 +100,18 @@ class FirstUse(event.Listener):
             print(_ERASE, end="", file=sys.stderr, flush=True)
 
     def _get_help(self) -> None:
-        """A second process, where there is a core for it and a person waits, unlike for workers and tests."""
+        """A second process, where there is a core for it and a person waits."""
         from countarfactuals._signatures import load
 
         self._names = [entry.name for entry in load()]
-        if (os.cpu_count() or 1) > 1 and sys.stderr.isatty():
+        if (os.cpu_count() or 1) > 1 and _somebody_waits():
             helper = _start(_BACKWARDS, {}, subprocess.DEVNULL)
             atexit.register(helper.kill)
+
+
+def _somebody_waits() -> bool:
+    """At a terminal or in a notebook. Workers, tests and services share their cores with others who compile too."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 def watch() -> None:

@@ -26,7 +26,7 @@ from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
 from countarfactuals._ahead import watch
-from countarfactuals._linked import LinkedCompiler
+from countarfactuals._linked import KernelCompiler, LinkedCompiler
 
 FOLDER = "COUNTARFACTUALS_KERNELS"
 WRITING = "COUNTARFACTUALS_KERNELS_WRITTEN"  # set in processes that fill the folder
@@ -96,7 +96,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """The decorator of a kernel with further options of numba."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, **{"pipeline_class": KernelCompiler, **options})(function)
         with suppress(RuntimeError):  # no place can be written to, so that nothing can be kept
             dispatcher.enable_caching()
         if folder().is_dir() or os.environ.get(WRITING):

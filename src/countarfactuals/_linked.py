@@ -6,16 +6,21 @@ sixth of the time of a first use.
 
 1. `Linked` keeps the code as it was lowered, for callers. What is left as machine code is the place of its environment,
    which numba writes to and caches.
-2. `LinkedCompiler` is numba's compiler with such a library, for `njit(pipeline_class=…)`.
+2. `KernelCompiler` is numba's compiler, but what numba itself brings to a kernel, such as `np.empty`, is linked, and
+   made once for all kernels.
+3. `LinkedCompiler` links the kernel as well. Both are for `njit(pipeline_class=…)`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
 
 import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 
 _ENVIRONMENT = "_ZN08NumbaEnv"
 
@@ -23,12 +28,16 @@ _ENVIRONMENT = "_ZN08NumbaEnv"
 class Linked(JITCodeLibrary):
     """The code of a kernel for those that call it."""
 
-    _final_module: Any  # numba makes it, and is not typed
+    _final_module: Any  # numba makes both, and is not typed
+    _shared_module: Any
 
     def _optimize_final_module(self) -> None:
         """Nothing: whoever links the code optimises it."""
 
     def _finalize_final_module(self) -> None:
+        if self._shared_module is not None:  # it was read from a cache
+            super()._finalize_final_module()
+            return
         code = self._final_module
         for function in code.functions:
             if not function.is_declaration and function.linkage == llvm.Linkage.external:
@@ -41,11 +50,61 @@ class Linked(JITCodeLibrary):
         super()._finalize_final_module()
 
 
-class LinkedCompiler(Compiler):
-    """numba's compiler; what it makes is linked by callers."""
+class _Flags(Flags):
+    """The options of a kernel. numba looks up by them what it has made, a hundred thousand times.
+
+    It gets the same object for all kernels with the same options, wrappers apart, which those functions do not have.
+    """
+
+    __slots__ = ()
+    __eq__, __hash__ = object.__eq__, object.__hash__
+    _known: ClassVar[dict[str, _Flags]] = {}
+
+    def copy(self) -> _Flags:
+        """What numba's functions see."""
+        seen = _Flags(self)
+        seen.no_cpython_wrapper = True
+        return self._known.setdefault(repr(seen.values()), seen)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Meanwhile garbage is not collected, which would take a seventh of the time.
+
+    Afterwards what it is made of counts as old: as young, all of it would be looked through at once.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        if gc.get_freeze_count() == 0:
+            gc.freeze()
+            gc.unfreeze()
+        gc.enable()
+
+
+class KernelCompiler(Compiler):
+    """numba's compiler; what numba brings to the kernel is linked."""
+
+    _library: type[JITCodeLibrary] = JITCodeLibrary
 
     def _compile_core(self) -> Any:
-        library = Linked(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        library.enable_object_caching()
-        self.state.library = library
-        return super()._compile_core()
+        self.state.flags = _Flags(self.state.flags)
+        codegen = self.state.targetctx.codegen()
+        self.state.library = self._library(codegen, self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
+        before, codegen._library_class = codegen._library_class, Linked
+        try:
+            with _uncollected():
+                return super()._compile_core()
+        finally:
+            codegen._library_class = before
+
+
+class LinkedCompiler(KernelCompiler):
+    """numba's compiler; what it makes is linked by callers."""
+
+    _library = Linked

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from numba import types
 
+from countarfactuals._tables import Table, typed
+
 _LIST = Path(__file__).with_name("kernels.json")
 _REFERENCE = "@"
 
@@ -67,6 +69,8 @@ def spelled(argument: Any) -> Any:
     """A numba type in types of JSON; ValueError for one that has no spelling here."""
     if isinstance(argument, types.Array):
         return ["array", str(argument.dtype), argument.ndim, argument.layout]
+    if isinstance(argument, Table):
+        return spelled(argument.held)
     if isinstance(argument, types.BaseNamedTuple):
         kind = argument.instance_class
         return ["tuple", kind.__module__, kind.__qualname__, *(spelled(field) for field in argument)]
@@ -85,7 +89,4 @@ def read(text: Any) -> Any:
         return types.Array(read(text[1]), text[2], text[3])
     if text[0] == "omitted":
         return types.Omitted(text[1])
-    kind = getattr(import_module(text[1]), text[2])
-    fields = [read(field) for field in text[3:]]
-    same = all(field == fields[0] for field in fields)
-    return types.NamedUniTuple(fields[0], len(fields), kind) if same else types.NamedTuple(fields, kind)
+    return typed(getattr(import_module(text[1]), text[2]), [read(field) for field in text[3:]])

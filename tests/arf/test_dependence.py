@@ -12,19 +12,23 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, norm, truncnorm
 
 from countarfactuals import MISSING, AdversarialRandomForest
+from countarfactuals.arf import copula as copulas
+from countarfactuals.arf import joint
 from countarfactuals.arf.archive import read_archive, write_archive
-from countarfactuals.arf.copula import ABREAST, Copula, invert, no_copula, score_in, value_of_score, with_scores
+from countarfactuals.arf.copula import ABREAST, Copula, invert, no_copula, with_scores
 from countarfactuals.arf.dependence import Dependence, independent
 from countarfactuals.arf.evidence import Evidence
 from countarfactuals.arf.forest import apply
-from countarfactuals.arf.joint import pass_on, truncated_moments
 from countarfactuals.arf.leaves import first_columns
 from countarfactuals.arf.tree_walk import log_density
 from countarfactuals.arf.truncnorm import ndtri_, quick_ndtr_, quick_ndtri_, truncated_ppf
 from countarfactuals.datasets import load_loan
 from countarfactuals.exceptions import ParameterError
 
-from .twins import fit, leaf_of, mixed, pieces_of, quadrature
+from .twins import called, fit, leaf_of, mixed, pieces_of, quadrature
+
+score_in, value_of_score = called(copulas.score_in), called(copulas.value_of_score)
+pass_on, truncated_moments = called(joint.pass_on), called(joint.truncated_moments)
 
 STRONG = Dependence(1.0, 5.0)
 

@@ -11,9 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from countarfactuals.arf import truncnorm
 from countarfactuals.arf.truncnorm import (
     WIDEST,
-    fit_,
     log_interval_mass,
     log_mass_,
     log_ndtr,
@@ -22,6 +22,9 @@ from countarfactuals.arf.truncnorm import (
     truncated_ppf,
 )
 
+from .twins import called
+
+fit_ = called(truncnorm.fit_)
 mp.mp.dps = 60
 INF = math.inf
 

@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numba import njit
 from scipy.special import logsumexp
 from scipy.stats import norm, truncnorm
 
 from countarfactuals import MISSING, AdversarialRandomForest
 from countarfactuals.datasets import TwoSines
 from countarfactuals.exceptions import DensityWarning
+
+
+def called(kernel: Any) -> Any:
+    """An inner kernel, which only kernels call, for Python."""
+    return njit(lambda *arguments: kernel(*arguments))
 
 
 def fit(X: Any, **parameters: Any) -> AdversarialRandomForest:

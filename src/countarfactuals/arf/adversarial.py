@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from countarfactuals._kernels import kernel
+from countarfactuals.arf.atoms import n_up_to
 from countarfactuals.arf.forest import Growth, Layout, Members, code_columns, grow_forest
 from countarfactuals.arf.random import next_below
 
@@ -95,15 +96,15 @@ def _resample_within_leaves(
     codes: np.ndarray, members: Members, leaf_start: np.ndarray, seed: np.uint64, synthetic: np.ndarray
 ) -> None:
     """Fill `synthetic` (p, n) with rows whose columns are drawn independently from one leaf's real rows."""
-    state = np.array([seed], dtype=np.uint64)
+    state = np.empty(1, np.uint64)
+    state[0] = seed
     p, n = codes.shape
     n_trees = len(members.rows)
     for i in range(n):
         tree = next_below(state, n_trees)
         position = next_below(state, n)
         # the leaf that holds this position: drawn by its number of real rows
-        starts = members.start[leaf_start[tree] : leaf_start[tree + 1]]
-        leaf = leaf_start[tree] + np.searchsorted(starts, position, side="right") - 1
+        leaf = leaf_start[tree] + n_up_to(members.start, leaf_start[tree], leaf_start[tree + 1], position) - 1
         first, size = members.start[leaf], members.stop[leaf] - members.start[leaf]
         for j in range(p):
             synthetic[j, i] = codes[j, members.rows[tree, first + next_below(state, size)]]

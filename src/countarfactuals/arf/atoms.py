@@ -19,9 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from countarfactuals._kernels import inner, kernel
+from countarfactuals._tables import by_reference
 from countarfactuals.schema import Column
 
 
+@by_reference
 class Values(NamedTuple):
     """What is known of the columns' values."""
 
@@ -104,7 +106,7 @@ def _joined(parts: Sequence[Sequence[float] | np.ndarray]) -> tuple[np.ndarray, 
     return start, np.concatenate([np.asarray(part, np.float64) for part in parts]) if len(parts) else np.empty(0)
 
 
-@kernel
+@inner
 def grid_point(k: float, step: float, origin: float) -> float:
     """The k-th point of a grid, as the float that is nearest to its decimal number."""
     scale = np.rint(1.0 / step)
@@ -112,7 +114,7 @@ def grid_point(k: float, step: float, origin: float) -> float:
     return origin + (k / scale if abs(scale * step - 1.0) < 1e-9 else k * step)
 
 
-@kernel
+@inner
 def grid_place(x: float, step: float, origin: float) -> float:
     """x in steps from the origin, not rounded."""
     scale = np.rint(1.0 / step)
@@ -131,11 +133,24 @@ def nearest_value(values, j, x, low, high):  # type: ignore[no-untyped-def]
 
 
 @inner
+def n_up_to(ascending, start, stop, x):  # type: ignore[no-untyped-def]
+    """How many from `start` to `stop` are not above x."""
+    low, high = start, stop
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] <= x:
+            low = middle + 1
+        else:
+            high = middle
+    return low - start
+
+
+@inner
 def atom_of(values, j, x):  # type: ignore[no-untyped-def]
     """The place of x among the atoms of column j, −1 if it is none."""
-    low, end = values.atom_start[j], values.atom_start[j + 1]
-    k = low + np.searchsorted(values.atom[low:end], x)
-    return k - low if k < end and values.atom[k] == x else -1
+    low = values.atom_start[j]
+    k = n_up_to(values.atom, low, values.atom_start[j + 1], x) - 1
+    return k if k >= 0 and values.atom[low + k] == x else -1
 
 
 @kernel

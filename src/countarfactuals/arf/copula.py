@@ -28,6 +28,7 @@ import numpy as np
 from numba import njit
 
 from countarfactuals._kernels import compiled, inner, kernel
+from countarfactuals._tables import by_reference
 from countarfactuals.arf.truncnorm import (
     central_ndtri_,
     is_central_,
@@ -44,6 +45,7 @@ ABREAST, _FEW = 64, 4  # rows that are scored at once; fewer than these are scor
 _LITTLE_MASS, _NO_MASS = 1e-10, 1e-280  # between a leaf's bounds: below, Φ is taken from `erfc`, or in log space
 
 
+@by_reference
 class Copula(NamedTuple):
     """Correlations of normal scores by region; without regions, leaves are independent."""
 
@@ -180,7 +182,7 @@ def _score_abreast(scores, k, n, side, low, factor):  # type: ignore[no-untyped-
         z[m, k] = side * (along[m] if is_central_(below[m]) else ndtri_(below[m]))
 
 
-@kernel
+@inner
 def score_in(leaves, x, leaf, k):  # type: ignore[no-untyped-def]
     """The normal score of x, a value of number k, in a leaf."""
     copula, mu, sigma = leaves.copula, leaves.mu[leaf, k], leaves.sigma[leaf, k]
@@ -198,7 +200,7 @@ def score_in(leaves, x, leaf, k):  # type: ignore[no-untyped-def]
     return min(max(z, -FARTHEST), FARTHEST)
 
 
-@kernel
+@inner
 def value_of_score(leaves, z, leaf, k):  # type: ignore[no-untyped-def]
     """The inverse of `score_in`."""
     a, b, mu, sigma = leaves.low[leaf, k], leaves.high[leaf, k], leaves.mu[leaf, k], leaves.sigma[leaf, k]

@@ -20,6 +20,7 @@ from joblib import delayed, effective_n_jobs
 
 from countarfactuals._kernels import inner, kernel
 from countarfactuals._parallel import threads
+from countarfactuals._tables import by_reference
 from countarfactuals.arf.atoms import without_atoms
 from countarfactuals.arf.copula import (
     ABREAST,
@@ -47,6 +48,7 @@ class Dependence(NamedTuple):
     shared: float  # weight of the forest's common correlations, in rows; ∞ for these alone
 
 
+@by_reference
 class Pool(NamedTuple):
     """Sums over the scores of each region's rows."""
 
@@ -160,6 +162,13 @@ def _group_leaves(forest, n_rows, least, region):  # type: ignore[no-untyped-def
     return n_regions
 
 
+@inner
+def _take_rows(members, tree, place, n, rows):  # type: ignore[no-untyped-def]
+    """The n rows of a tree from one place on."""
+    for m in range(n):
+        rows[m] = members.rows[tree, place + m]
+
+
 @kernel
 def _add_scores(forest, members, columns, leaves, pool, is_complete, tree):  # type: ignore[no-untyped-def]
     q = columns.shape[1]
@@ -172,7 +181,7 @@ def _add_scores(forest, members, columns, leaves, pool, is_complete, tree):  # t
             m = (place - start) % ABREAST
             if m == 0:
                 n = min(ABREAST, stop - place)
-                scores.rows[:n] = members.rows[tree, place : place + n]
+                _take_rows(members, tree, place, n, scores.rows)
                 fill_scores(copula, mu, inverse, low, high, columns, np.uint64(leaf), n, scores)
             z = scores.z[m]
             if not is_complete:
@@ -188,20 +197,20 @@ def _add_scores(forest, members, columns, leaves, pool, is_complete, tree):  # t
                     for b in range(q):
                         squares[a, b] += z[a] * z[a] * has[b]
                         n_rows[a, b] += has[a] * has[b]
-        if is_complete:
-            n_rows += stop - start
     if is_complete:
         for leaf in range(forest.leaf_start[tree], forest.leaf_start[tree + 1]):
             r = copula.region[leaf]
             for a in range(q):
-                pool.squares[r, a, :] = pool.products[r, a, a]
+                for b in range(q):
+                    pool.squares[r, a, b] = pool.products[r, a, a]
+                    pool.n_rows[r, a, b] += members.stop[leaf] - members.start[leaf]
 
 
 @kernel
 def _correlate(pool, strength, shared, correlation):  # type: ignore[no-untyped-def]
     """R of every region: its own correlations and the common ones, weakened until they fit together."""
     n_regions, q = correlation.shape[0], correlation.shape[1]
-    common = _correlations(pool.products.sum(axis=0), pool.squares.sum(axis=0))
+    common = _correlations(_summed(pool.products), _summed(pool.squares))
     factor = np.empty((q, q))
     for r in range(n_regions):
         own = _correlations(pool.products[r], pool.squares[r])
@@ -225,11 +234,22 @@ def _correlate(pool, strength, shared, correlation):  # type: ignore[no-untyped-
 
 
 @inner
+def _summed(parts):  # type: ignore[no-untyped-def]
+    total = np.zeros(parts.shape[1:])
+    for r in range(parts.shape[0]):
+        for a in range(parts.shape[1]):
+            for b in range(parts.shape[2]):
+                total[a, b] += parts[r, a, b]
+    return total
+
+
+@inner
 def _correlations(products, squares):  # type: ignore[no-untyped-def]
     """Σ z_j z_k / √(Σ z_j² Σ z_k²), 0 where a column has no spread."""
     q = len(products)
-    result = np.eye(q)
+    result = np.empty((q, q))
     for a in range(q):
+        result[a, a] = 1.0
         for b in range(a):
             size = squares[a, b] * squares[b, a]
             result[a, b] = products[a, b] / math.sqrt(size) if size > 0.0 else 0.0

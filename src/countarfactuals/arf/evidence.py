@@ -10,9 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from countarfactuals._tables import by_reference
+
 FREE, POINT, IS_MISSING, PRESENT, INTERVALS, ANY_OF = range(6)
 
 
+@by_reference
 class Evidence(NamedTuple):
     """Conditions on the columns of the matrix, one per row."""
 

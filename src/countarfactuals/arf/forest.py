@@ -20,6 +20,7 @@ from numba import njit
 
 from countarfactuals._kernels import kernel
 from countarfactuals._parallel import threads
+from countarfactuals._tables import by_reference
 from countarfactuals.arf.atoms import Values, grid_place, grid_point
 from countarfactuals.arf.grow import MAX_CODES, MISSING, GrownTree, grow_tree
 from countarfactuals.arf.random import spawn_seeds
@@ -80,6 +81,7 @@ class Coding(NamedTuple):
     highest: tuple[np.ndarray, ...]
 
 
+@by_reference
 class Forest(NamedTuple):
     """All trees in one; children and leaves are numbered over the whole forest."""
 
@@ -107,6 +109,7 @@ class Forest(NamedTuple):
         return len(self.leaf_node)
 
 
+@by_reference
 class Members(NamedTuple):
     """Which real rows each leaf holds: rows[tree, start[leaf]:stop[leaf]]."""
 
@@ -234,7 +237,9 @@ def _between(left: np.ndarray, right: np.ndarray, step: float, origin: float = 0
     """A cut c with left ≤ c < right: the midpoint, or the middle of the grid cell it lies in."""
     middle = left + 0.5 * (right - left)
     if step > 0:
-        middle = grid_point(np.floor(grid_place(middle, step, origin)) + 0.5, step, origin)
+        # as NumPy: both are kernels of single numbers
+        place = np.floor(grid_place.py_func(middle, step, origin)) + 0.5
+        middle = grid_point.py_func(place, step, origin)
     return np.where((middle >= left) & (middle < right), middle, left)
 
 
@@ -287,11 +292,12 @@ def some_trees(forest: Forest, start: int, stop: int) -> Forest:
 
 @kernel
 def _depth(parent: np.ndarray) -> int:
-    level = np.zeros(len(parent), np.int64)
+    level, deepest = np.zeros(len(parent), np.int64), 0
     for node in range(len(parent)):
         if parent[node] >= 0:
             level[node] = level[parent[node]] + 1
-    return level.max()
+            deepest = max(deepest, level[node])
+    return deepest
 
 
 @njit(inline="always")

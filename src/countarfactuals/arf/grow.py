@@ -245,7 +245,8 @@ def _find_split(codes, n_levels, max_features, always, min_real, bag, start, n_r
         if gain > best:
             best, best_column, best_cut, best_side = gain, j, cut, side
             if n_levels[j] > 0:
-                best_goes_left[: n_levels[j] + 1] = goes_left[: n_levels[j] + 1]
+                for level in range(n_levels[j] + 1):
+                    best_goes_left[level] = goes_left[level]
     return best_column, best_cut, best_side, best_goes_left
 
 
@@ -264,12 +265,14 @@ class _Room(NamedTuple):
 
 @inner
 def _make_room(n_levels, always, n_bag):  # type: ignore[no-untyped-def]
-    size = max(_MAX_BINS, n_levels.max() + 1)
-    is_always = np.zeros(len(n_levels), np.bool_)
+    size = _MAX_BINS
+    is_always, columns = np.zeros(len(n_levels), np.bool_), np.empty(len(n_levels), np.int64)
+    for j in range(len(n_levels)):
+        columns[j], size = j, max(size, n_levels[j] + 1)
     for j in always:
         is_always[j] = True
     return _Room(
-        np.arange(len(n_levels)),
+        columns,
         is_always,
         np.empty(n_bag, np.uint16),
         np.empty(size, np.int64),
@@ -319,7 +322,8 @@ def grow_tree(codes, n_levels, max_features, always, min_real, n_drawn, seed, vo
     """
     n_rows = codes.shape[1]
     n_real = n_rows // 2
-    state = np.array([seed], dtype=np.uint64)
+    state = np.empty(1, np.uint64)
+    state[0] = seed
     n_out = n_rows - 2 * n_drawn
     bag, out = np.empty(2 * n_drawn + 1, np.int32), np.empty(n_out + 1, np.int32)
     _draw_rows(np.int64(0), n_real, n_drawn, state, bag, out)

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numba import njit
 
-from countarfactuals._kernels import inner, kernel
+from countarfactuals._kernels import inner
 from countarfactuals.arf.atoms import atom_of
 from countarfactuals.arf.copula import factorise, score_in
 from countarfactuals.arf.leaves import log_level
@@ -52,7 +52,7 @@ def condition(leaves, order, z, n_given, n, leaf, mean, covariance):  # type: ig
     return total
 
 
-@kernel
+@inner
 def truncated_moments(low, high, mean, variance):  # type: ignore[no-untyped-def]
     """Log mass of a normal in (low, high], and its mean and variance there."""
     sd = math.sqrt(variance)
@@ -134,7 +134,7 @@ def restrict(some):  # type: ignore[no-untyped-def]
     return largest + math.log(total), mean, max(second / total - mean * mean, 0.0)
 
 
-@kernel
+@inner
 def pass_on(mean, covariance, a, n, new_mean, new_variance):  # type: ignore[no-untyped-def]
     """Mean and covariance of the scores after the a-th, which now has these moments."""
     variance = covariance[a, a]

@@ -30,7 +30,7 @@ from countarfactuals._parallel import threads
 from countarfactuals.arf.atoms import without_atoms
 from countarfactuals.arf.copula import no_copula
 from countarfactuals.arf.forest import Forest, Layout, Members
-from countarfactuals.arf.leaves import LeafTable, lists_of, places, reaches, with_shortcuts
+from countarfactuals.arf.leaves import LeafTable, lists_of, numbers_of, places, reaches, with_shortcuts
 from countarfactuals.arf.truncnorm import fit_, log_norm_
 
 UNBOUNDED, LOCAL, GLOBAL = 0, 1, 2
@@ -360,7 +360,7 @@ def _fit_numbers(  # type: ignore[no-untyped-def]
     forest, summary, table, data_low, data_high, edges, prior, options, tree
 ):
     first, end = forest.leaf_start[tree], forest.leaf_start[tree + 1]
-    numbers = np.flatnonzero(table.number_of >= 0)
+    numbers = numbers_of(table)
     bounds = _cut_bounds(forest, table.number_of, len(numbers), tree)
     tiny = _shortest_range(summary, options.epsilon) if options.bounds == LOCAL else 0.0
     leaf_node, out_low, out_high = forest.leaf_node, table.low, table.high
@@ -433,7 +433,10 @@ def _count_levels(columns, list_column, list_size, rows, start, stop):  # type: 
     n_lists = len(list_column)
     level_start = np.zeros(len(start) * n_lists + 1, np.int64)
     levels, counts, used = np.empty(256, np.int64), np.empty(256, np.int64), 0
-    count = np.zeros(list_size.max() if n_lists > 0 else 1, np.int64)
+    most = 1
+    for c in range(n_lists):
+        most = max(most, list_size[c])
+    count = np.zeros(most, np.int64)
     for leaf in range(len(start)):
         for c in range(n_lists):
             j, size = list_column[c], list_size[c]
@@ -444,15 +447,21 @@ def _count_levels(columns, list_column, list_size, rows, start, stop):  # type: 
                 if x == x:  # not missing
                     count[np.int64(x)] += 1
             if used + size > len(levels):
-                more_levels, more_counts = np.empty(2 * (used + size), np.int64), np.empty(2 * (used + size), np.int64)
-                more_levels[:used], more_counts[:used] = levels[:used], counts[:used]
-                levels, counts = more_levels, more_counts
+                levels, counts = _longer(levels, used, 2 * (used + size)), _longer(counts, used, 2 * (used + size))
             for level in range(size):
                 if count[level] > 0:
                     levels[used], counts[used] = level, count[level]
                     used += 1
             level_start[leaf * n_lists + c + 1] = used
     return level_start, levels[:used].copy(), counts[:used].copy()
+
+
+@inner
+def _longer(array, used, size):  # type: ignore[no-untyped-def]
+    longer = np.empty(size, np.int64)
+    for k in range(used):
+        longer[k] = array[k]
+    return longer
 
 
 @kernel

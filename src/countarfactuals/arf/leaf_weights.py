@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from countarfactuals._kernels import compiled, inner, kernel
+from countarfactuals._tables import by_reference
 from countarfactuals.arf.atoms import atom_of
 from countarfactuals.arf.copula import (
     ABREAST,
@@ -31,6 +32,7 @@ from countarfactuals.arf.leaves import LeafTable, find_level, log_level
 from countarfactuals.arf.truncnorm import log_interval_mass_, truncated_logpdf_
 
 
+@by_reference
 class Plan(NamedTuple):
     """Evidence laid out for leaves."""
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from countarfactuals._kernels import inner, kernel
+from countarfactuals._tables import by_reference
 from countarfactuals.arf.atoms import Values
 from countarfactuals.arf.copula import Copula, first_numbers, with_scores
 from countarfactuals.arf.forest import Forest, goes_left
@@ -28,6 +29,7 @@ from countarfactuals.arf.forest import Forest, goes_left
 _FEW_LEVELS = 16
 
 
+@by_reference
 class LeafTable(NamedTuple):
     """The parameters of every leaf."""
 
@@ -166,6 +168,17 @@ def reaches(forest: Forest, unused: np.ndarray, leaf: int, column: int, value: f
             return False
         node = above
     return True
+
+
+@inner
+def numbers_of(leaves):  # type: ignore[no-untyped-def]
+    """The columns that are numbers, in the order of their places."""
+    numbers, q = np.empty(len(leaves.number_of), np.int64), 0
+    for j in range(len(leaves.number_of)):
+        if leaves.number_of[j] >= 0:
+            numbers[q] = j
+            q += 1
+    return numbers[:q]
 
 
 @inner

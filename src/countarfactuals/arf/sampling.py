@@ -21,13 +21,13 @@ from joblib import delayed
 
 from countarfactuals._kernels import inner, kernel
 from countarfactuals._parallel import threads
-from countarfactuals.arf.atoms import atom_of, nearest_value, round_inside
+from countarfactuals.arf.atoms import atom_of, n_up_to, nearest_value, round_inside
 from countarfactuals.arf.copula import FARTHEST, factorise, score_in, value_of_score
 from countarfactuals.arf.evidence import ANY_OF, FREE, INTERVALS, IS_MISSING, POINT, PRESENT, Evidence
 from countarfactuals.arf.forest import Forest
 from countarfactuals.arf.joint import ATOMS, SINGLE, pieces
 from countarfactuals.arf.leaf_weights import log_alternative
-from countarfactuals.arf.leaves import LeafTable, log_level, reached_value, reaches
+from countarfactuals.arf.leaves import LeafTable, log_level, numbers_of, reached_value, reaches
 from countarfactuals.arf.tree_walk import LeafWeights
 from countarfactuals.arf.truncnorm import log_interval_mass_, ndtri_, truncated_ppf_
 
@@ -96,7 +96,7 @@ def _draw(forest, leaves, evidence, weights, cumulated, step, n_samples, first, 
         i = (first + r) // n_samples
         start, stop = weights.start[i], weights.start[i + 1]
         u = uniform[r, p] * cumulated[stop - 1]
-        place = min(np.searchsorted(cumulated[start:stop], u, side="right"), stop - start - 1)
+        place = min(n_up_to(cumulated, start, stop, u), stop - start - 1)
         leaf = np.int64(weights.leaf[start + place])
         drawn_from[r] = leaf
         for j in range(p):
@@ -118,17 +118,18 @@ def _draw_numbers(  # type: ignore[no-untyped-def]
     Rows are taken in the order of their conditions and regions, which share one factor of the correlations.
     """
     n, region, correlation = len(rows), leaves.copula.region, leaves.copula.correlation
-    numbers = np.flatnonzero(leaves.number_of >= 0)
+    numbers = numbers_of(leaves)
     q, kind = len(numbers), evidence.kind
-    group = np.empty(n, np.int64)
+    of, place, order = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     for r in range(n):
-        group[r] = (first + r) // n_samples * len(correlation) + region[drawn_from[r]]
+        of[r], place[r], order[r] = (first + r) // n_samples - first // n_samples, region[drawn_from[r]], r
+    by_region = _sorted_by(place, len(correlation), order)
     columns, factor, part = np.empty(q, np.int64), np.empty((q, q)), np.empty(q)
     last, n_given, n_all = -1, np.int64(0), np.int64(0)
-    for r in np.argsort(group, kind="mergesort"):
+    for r in _sorted_by(of, (first + n - 1) // n_samples - first // n_samples + 1, by_region):
         i, leaf = (first + r) // n_samples, drawn_from[r]
-        if group[r] != last:
-            last, n_all = group[r], np.int64(0)
+        if of[r] * len(correlation) + place[r] != last:
+            last, n_all = of[r] * len(correlation) + place[r], np.int64(0)
             for turn in range(3):
                 for j in numbers:
                     is_point = kind[i, j] == POINT and atom_of(leaves.values, j, evidence.value[i, j]) < 0
@@ -156,6 +157,20 @@ def _draw_numbers(  # type: ignore[no-untyped-def]
             else:
                 rows[r, j], z = _draw_number(forest, leaves, evidence, i, j, leaf, step[j], mean, sd, uniform[r, j])
             part[a] = (z - mean) / sd
+
+
+@inner
+def _sorted_by(key, n_keys, order):  # type: ignore[no-untyped-def]
+    """Places sorted by key; those with the same one stay in their order."""
+    start, result = np.zeros(n_keys + 1, np.int64), np.empty(len(order), np.int64)
+    for r in order:
+        start[key[r] + 1] += 1
+    for k in range(n_keys):
+        start[k + 1] += start[k]
+    for r in order:
+        result[start[key[r]]] = r
+        start[key[r]] += 1
+    return result
 
 
 @inner
@@ -198,9 +213,13 @@ def _bounded(z):  # type: ignore[no-untyped-def]
 @inner
 def _choose_piece(some, u):  # type: ignore[no-untyped-def]
     """One of the pieces by its weight, and what is left of u."""
-    weight = np.exp(some[:, 1] - some[:, 1].max())
-    u *= weight.sum()
-    last = 0
+    weight, largest, total, last = np.empty(len(some)), -math.inf, 0.0, 0
+    for p in range(len(some)):
+        largest = max(largest, some[p, 1])
+    for p in range(len(some)):
+        weight[p] = math.exp(some[p, 1] - largest)
+        total += weight[p]
+    u *= total
     for p in range(len(some)):
         if weight[p] > 0.0:
             last = p
@@ -260,15 +279,16 @@ def _draw_atom(forest, leaves, leaf, j, low, high, u):  # type: ignore[no-untype
     """An atom in [low, high] or NaN for none of them, by their probabilities there, and what is left of u."""
     place, q, values = leaves.atoms_of[j], leaves.number_of[j], leaves.values
     first, last = values.atom_start[j], values.atom_start[j + 1]
-    p = np.zeros(last - first + 1)
+    p, total = np.zeros(last - first + 1), 0.0
     for t in range(first, last):
         if values.atom[t] >= low and values.atom[t] <= high:
             p[t - first] = math.exp(log_level(forest, leaves, leaf, j, place, t - first))
+            total += p[t - first]
     inside = log_interval_mass_(
         low, high, leaves.low[leaf, q], leaves.high[leaf, q], leaves.mu[leaf, q], leaves.sigma[leaf, q]
     )
     p[-1] = math.exp(log_level(forest, leaves, leaf, j, place, last - first) + inside)
-    u *= p.sum()
+    u *= total + p[-1]
     for t in range(len(p) - 1):
         if u < p[t]:
             return values.atom[first + t], u / p[t]
@@ -282,12 +302,14 @@ def _choose_alternative(forest, leaves, evidence, i, j, leaf, u):  # type: ignor
     start, stop = evidence.start[i, j], evidence.stop[i, j]
     if stop - start == 1:
         return start, u
-    log_p = np.empty(stop - start)
+    p, largest, total, last = np.empty(stop - start), -math.inf, 0.0, start
     for k in range(start, stop):
-        log_p[k - start] = log_alternative(forest, leaves, evidence, np.int64(k), j, leaf)
-    p = np.exp(log_p - log_p.max())
-    u *= p.sum()
-    last = start
+        p[k - start] = log_alternative(forest, leaves, evidence, np.int64(k), j, leaf)
+        largest = max(largest, p[k - start])
+    for k in range(stop - start):
+        p[k] = math.exp(p[k] - largest)
+        total += p[k]
+    u *= total
     for k in range(start, stop):
         if p[k - start] > 0.0:
             last = k

@@ -20,6 +20,7 @@ from joblib import delayed, effective_n_jobs
 
 from countarfactuals._kernels import inner, kernel
 from countarfactuals._parallel import threads
+from countarfactuals._tables import by_reference
 from countarfactuals.arf.evidence import ANY_OF, FREE, IS_MISSING, POINT, PRESENT, Evidence
 from countarfactuals.arf.forest import Forest, goes_left
 from countarfactuals.arf.leaf_weights import log_sum_columns, plan_of, weigh
@@ -29,6 +30,7 @@ _ABREAST = 8
 _BLOCK = 1024  # conditions per task: many share one reading of the leaves, few enough to share out
 
 
+@by_reference
 class LeafWeights(NamedTuple):
     """Per condition the leaves that can meet it, and log π_l + Σ_j log p_lj(C_j), not normalised."""
 

@@ -32,7 +32,7 @@ _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 _SHORT = 1e-5  # below this width the density is taken as log-linear or quadratic: a difference of two Φ loses digits
 
 
-@kernel
+@inner
 def log_ndtr_(x: float) -> float:
     """Log Φ(x)."""
     if x > 0.0:
@@ -72,7 +72,7 @@ def log_mass_(alpha: float, beta: float) -> float:
     return upper + math.log(-math.expm1(log_ndtr_(alpha) - upper))
 
 
-@kernel
+@inner
 def log_interval_mass_(low: float, high: float, a: float, b: float, mu: float, sigma: float) -> float:
     """Log probability of (low, high] under the normal truncated to (a, b], or the uniform where σ = ∞."""
     low, high = max(low, a), min(high, b)
@@ -96,7 +96,7 @@ def log_norm_(a: float, b: float, mu: float, sigma: float) -> float:
     return -math.log(sigma) - LOG_SQRT_2PI - log_mass_((a - mu) / sigma, (b - mu) / sigma)
 
 
-@kernel
+@inner
 def truncated_logpdf_(x: float, a: float, b: float, mu: float, sigma: float) -> float:
     """Log density at x; −∞ outside (a, b]."""
     if not (x > a and x <= b):
@@ -105,7 +105,7 @@ def truncated_logpdf_(x: float, a: float, b: float, mu: float, sigma: float) -> 
     return log_norm_(a, b, mu, sigma) - 0.5 * z * z
 
 
-@kernel
+@inner
 def truncated_mean_(a: float, b: float, mu: float, sigma: float) -> float:
     """Mean: μ + σ (φ(α) − φ(β)) / (Φ(β) − Φ(α))."""
     if sigma == math.inf:
@@ -234,7 +234,7 @@ def quick_ndtri_(p):  # type: ignore[no-untyped-def]
     return central_ndtri_(p) if is_central_(p) else ndtri_(p)
 
 
-@kernel
+@inner
 def truncated_ppf_(u: float, a: float, b: float, mu: float, sigma: float) -> float:
     """The u-quantile of the normal truncated to (a, b]; never outside [a, b]."""
     if sigma == math.inf:
@@ -268,7 +268,7 @@ def _quick_tail(x: float, pdf: float) -> float:
     return pdf * t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
 
 
-@kernel
+@inner
 def _moments(alpha: float, beta: float) -> tuple[float, float, float, float, float]:
     """Log mass and the first four moments of the standard normal truncated to (α, β].
 
@@ -302,7 +302,7 @@ FAR = 3.0  # bounds farther than this many standard deviations from the mean cha
 WIDEST = 8.0  # largest σ in standard deviations of the sample: nearly exponential, or nearly flat between two bounds
 
 
-@kernel
+@inner
 def fit_(mean: float, sd: float, a: float, b: float, tolerance: float) -> tuple[float, float]:
     """Maximum-likelihood μ and σ of a normal truncated to (a, b], from the sample's mean and standard deviation.
 

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     check_out(options.out)
     started = time.perf_counter()
     print(f"countarfactuals: {tr('plausible counterfactual explanations')}")
-    compiling = tr("The first run compiles the kernels, which takes about a minute; later runs take seconds.")
+    compiling = tr("The first run compiles the kernels, which takes up to half a minute; later runs take seconds.")
     print(compiling, flush=True)
     loan = load_loan()
     test = loan.X.sample(_HELD_OUT, random_state=options.seed)
@@ -94,7 +94,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     loan = load_loan()
     trained = model_files.train(loan.X, loan.y, "loan", CLASSIFICATION, _MODEL_TREES, options.seed)
-    print(tr("The explainer learns which applicants exist; the first run compiles the kernels for about a minute."))
+    print(tr("The explainer learns which applicants exist; the first run compiles for up to half a minute."))
     explainer = ARFExplainer(trained.model, random_state=options.seed).fit(loan.X)
     served = Served(name="loan", explainer=explainer, outcome="loan", units=_units(), rows_are=tr("applicants"))
     return serve.start([served], options, checked)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from countarfactuals._kernels import inner, kernel
+from countarfactuals._tables import by_reference
 from countarfactuals.arf.random import next_below
 
 _CUT = 4.0  # spreads beyond which a residual counts as that many
@@ -35,6 +36,7 @@ class Boosting(NamedTuple):
     n_columns: int  # that a tree may ask about
 
 
+@by_reference
 class Trees(NamedTuple):
     """A boosted function of codes."""
 
@@ -64,13 +66,20 @@ def _some(n, count, state):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, ridge):  # type: ignore[no-untyped-def]
-    """One tree on some rows: its questions, and the leaf of every row.
+def _some_of(others, count, state):  # type: ignore[no-untyped-def]
+    chosen = _some(len(others), count, state)
+    for k in range(len(chosen)):
+        chosen[k] = others[chosen[k]]
+    return chosen
+
+
+@inner
+def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, ridge, asked, cut):  # type: ignore[no-untyped-def]
+    """One tree on some rows: its questions, to be written to `asked` and `cut`, and the leaf of every row.
 
     Sums are kept from level to level: only rows that answered yes are added up, and the others are the rest.
     """
-    n_outputs, n = gradient.shape[1], codes.shape[1]
-    asked, cut = np.full(depth, -1, np.int16), np.zeros(depth, np.int16)
+    n_outputs, n, depth = gradient.shape[1], codes.shape[1], len(asked)
     leaf = np.zeros(n, np.int64)
     most = 2
     for j in columns:
@@ -107,8 +116,19 @@ def _grow(codes, n_codes, unordered, columns, rows, gradient, weight, depth, rid
         for r in range(np.uint64(n)):
             yes = column[r] == best_code if is_unordered else column[r] > best_code
             leaf[r] |= np.int64(yes) << level
-        moved = rows[(leaf[rows] >> level) == 1]
-    return asked, cut, leaf
+        moved = _that_moved(rows, leaf, level)
+    return leaf
+
+
+@inner
+def _that_moved(rows, leaf, level):  # type: ignore[no-untyped-def]
+    """The rows that answered the last question with yes."""
+    moved, n = np.empty(len(rows), np.int64), 0
+    for r in rows:
+        if leaf[r] >> level:
+            moved[n] = r
+            n += 1
+    return moved[:n]
 
 
 @inner
@@ -163,13 +183,31 @@ def _gains(sums, n_leaves, n_codes, is_unordered, ridge, left, gain):  # type: i
             gain[code] += after - before
 
 
+@inner
+def _start_of_number(y, offset):  # type: ignore[no-untyped-def]
+    """Mean and log spread of y − offset, and both row by row."""
+    n, start = len(y), np.zeros(2)
+    for i in range(n):
+        start[0] += y[i] - offset[i]
+    start[0] /= n
+    squares = 0.0
+    for i in range(n):
+        away = y[i] - offset[i] - start[0]
+        squares += away * away
+    start[1] = math.log(max((squares / n) ** 0.5, 1e-300))
+    mean, log_spread = np.empty(n), np.empty(n)
+    for i in range(n):
+        mean[i], log_spread[i] = offset[i] + start[0], start[1]
+    return start, mean, log_spread
+
+
 @kernel
 def boost_number(codes, n_codes, unordered, others, y, offset, seed, options):  # type: ignore[no-untyped-def]
     """Mean and log spread of y − offset, given the other columns' codes."""
     n, n_leaves = codes.shape[1], 1 << options.depth
-    state = np.array([seed], np.uint64)
-    start = np.array([(y - offset).mean(), math.log(max((y - offset).std(), 1e-300))])
-    mean, log_spread = offset + start[0], np.full(n, start[1])
+    state = np.empty(1, np.uint64)
+    state[0] = seed
+    start, mean, log_spread = _start_of_number(y, offset)
     column = np.full((options.n_trees, options.depth), -1, np.int16)
     code = np.zeros((options.n_trees, options.depth), np.int16)
     value = np.zeros((options.n_trees, n_leaves, 2))
@@ -180,10 +218,8 @@ def boost_number(codes, n_codes, unordered, others, y, offset, seed, options):  
             e = min(max(e, -_CUT), _CUT)
             gradient[i, 0], gradient[i, 1] = e, 0.5 * (min(e * e, _CUT) - 1.0)
         rows = _some(n, max(1, int(options.share * n)), state)
-        columns = others[_some(len(others), options.n_columns, state)]
-        column[t], code[t], leaf = _grow(
-            codes, n_codes, unordered, columns, rows, gradient, even, options.depth, options.ridge
-        )
+        columns = _some_of(others, options.n_columns, state)
+        leaf = _grow(codes, n_codes, unordered, columns, rows, gradient, even, options.ridge, column[t], code[t])
         sums = np.zeros((n_leaves, 4))
         all_precision = 0.0
         for m in range(np.uint64(len(rows))):  # the mean of a leaf weighs rows by their precision
@@ -204,19 +240,32 @@ def boost_number(codes, n_codes, unordered, others, y, offset, seed, options):  
     return Trees(column, code, value, start)
 
 
+@inner
+def _start_of_levels(y, n_levels, n_outputs):  # type: ignore[no-untyped-def]
+    """Log odds of the levels over all rows."""
+    count, total = np.full(n_levels, _PRIOR), 0.0
+    for i in range(len(y)):
+        count[y[i]] += 1.0
+    for k in range(n_levels):
+        total += count[k]
+    start = np.empty(n_outputs)
+    for k in range(n_outputs):
+        start[k] = math.log(count[k] / (count[1] if n_levels == 2 else total))
+    return start
+
+
 @kernel
 def boost_levels(codes, n_codes, unordered, others, y, n_levels, seed, options):  # type: ignore[no-untyped-def]
     """Log odds of the levels of y, given the other columns' codes; of two levels those of the first alone."""
     n, n_leaves = codes.shape[1], 1 << options.depth
     n_outputs = 1 if n_levels == 2 else n_levels
     rate = 2.0 * options.rate if n_levels == 2 else options.rate  # both levels would move, in opposite directions
-    state = np.array([seed], np.uint64)
-    count = np.full(n_levels, _PRIOR)
+    state = np.empty(1, np.uint64)
+    state[0] = seed
+    start, odds = _start_of_levels(y, n_levels, n_outputs), np.empty((n, n_outputs))
     for i in range(n):
-        count[y[i]] += 1.0
-    start = np.log(count[:1] / count[1:2]) if n_levels == 2 else np.log(count / count.sum())
-    odds = np.empty((n, n_outputs))
-    odds[:] = start
+        for k in range(n_outputs):
+            odds[i, k] = start[k]
     column = np.full((options.n_trees, options.depth), -1, np.int16)
     code = np.zeros((options.n_trees, options.depth), np.int16)
     value = np.zeros((options.n_trees, n_leaves, n_outputs))
@@ -231,10 +280,8 @@ def boost_levels(codes, n_codes, unordered, others, y, n_levels, seed, options):
                 curvature[i, k] = p[k] * (1.0 - p[k])
                 weight[i] += curvature[i, k]
         rows = _some(n, max(1, int(options.share * n)), state)
-        columns = others[_some(len(others), options.n_columns, state)]
-        column[t], code[t], leaf = _grow(
-            codes, n_codes, unordered, columns, rows, gradient, weight, options.depth, options.ridge
-        )
+        columns = _some_of(others, options.n_columns, state)
+        leaf = _grow(codes, n_codes, unordered, columns, rows, gradient, weight, options.ridge, column[t], code[t])
         top, bottom = np.zeros((n_leaves, n_outputs)), np.full((n_leaves, n_outputs), options.ridge)
         for m in range(np.uint64(len(rows))):
             r = np.uint64(rows[m])
@@ -242,7 +289,9 @@ def boost_levels(codes, n_codes, unordered, others, y, n_levels, seed, options):
             for k in range(np.uint64(n_outputs)):
                 top[at, k] += gradient[r, k]
                 bottom[at, k] += curvature[r, k]
-        value[t] = rate * top / bottom
+        for at in range(n_leaves):
+            for k in range(n_outputs):
+                value[t, at, k] = rate * top[at, k] / bottom[at, k]
         for i in range(np.uint64(n)):
             at = np.uint64(leaf[i])
             for k in range(np.uint64(n_outputs)):
@@ -281,7 +330,8 @@ def outputs(codes, unordered, trees):  # type: ignore[no-untyped-def]
     n, (n_trees, depth), n_outputs = codes.shape[1], trees.column.shape, trees.value.shape[2]
     result = np.empty((n, n_outputs))
     for i in range(n):
-        result[i] = trees.start
+        for k in range(n_outputs):
+            result[i, k] = trees.start[k]
         for t in range(n_trees):
             leaf = 0
             for level in range(depth):

@@ -195,9 +195,9 @@ def row_medians(matrix):  # type: ignore[no-untyped-def]
     medians = np.empty(n)
     for i in range(n):
         values = matrix[i]
-        low, high = np.nextafter(values.min(), -math.inf), values.max()
-        count = -1
-        if high == -math.inf:  # between infinite ones there is nothing to halve
+        low, high = _range(values)
+        low, count = np.nextafter(low, -math.inf), -1
+        if not high > -math.inf:  # between infinite ones there is nothing to halve
             medians[i] = high
             continue
         for _ in range(_MOST_HALVINGS):
@@ -214,8 +214,43 @@ def row_medians(matrix):  # type: ignore[no-untyped-def]
         if count != m // 2:
             largest, least = _neighbours(values, high, low)
             # equal ones in the middle can not be told apart; infinite ones have no middle
-            medians[i] = largest if largest == least else np.median(values)
+            if largest != least:
+                some = values.copy()
+                above = _kth(some, m // 2)
+                largest = above if m % 2 else 0.5 * (_kth(some, m // 2 - 1) + above)
+            medians[i] = largest
     return medians
+
+
+@inner
+def _range(values):  # type: ignore[no-untyped-def]
+    """The least and the largest value, NaN where one is."""
+    least, largest = math.inf, -math.inf
+    for k in range(len(values)):
+        if values[k] != values[k]:
+            return math.nan, math.nan
+        least, largest = min(least, values[k]), max(largest, values[k])
+    return least, largest
+
+
+@inner
+def _kth(values, k):  # type: ignore[no-untyped-def]
+    """The k-th smallest value by Hoare's selection, which moves values; `np.median` takes a second to compile."""
+    low, high = 0, len(values) - 1
+    while low < high:
+        pivot, left, right = values[(low + high) // 2], low, high
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while values[right] > pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left, right = left + 1, right - 1
+        if right < k < left:
+            break
+        low, high = (low, right) if k <= right else (left, high)
+    return values[k]
 
 
 @inner

@@ -271,11 +271,13 @@ def _lloyd(z, centres):  # type: ignore[no-untyped-def]
                     distance += (z[i, a] - centres[k, a]) ** 2
                 if distance < least:
                     least, nearest[i] = distance, k
-            total[nearest[i]] += z[i]
+            for a in range(q):
+                total[nearest[i], a] += z[i, a]
             count[nearest[i]] += 1.0
         for k in range(len(centres)):
             if count[k] > 0.0:
-                centres[k] = total[k] / count[k]
+                for a in range(q):
+                    centres[k, a] = total[k, a] / count[k]
     return nearest
 
 

@@ -34,9 +34,11 @@ from typing import NamedTuple
 import numpy as np
 
 from countarfactuals._kernels import inner
+from countarfactuals._tables import by_reference
 from countarfactuals.explainers.moc.association import association, columns_of, first_of, log_chi2_sf
 
 
+@by_reference
 class ConditionalTree(NamedTuple):
     """One tree in flat arrays over its nodes, parents before children; node 0 is the root.
 
