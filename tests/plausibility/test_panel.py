@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -15,6 +16,7 @@ from countarfactuals.datasets import random_network, random_plane
 from countarfactuals.plausibility import ODD, Plausibility
 from countarfactuals.plausibility.panel import CONDITIONALS, FOREST, MIXTURE, WORST_CELL
 from countarfactuals.plausibility.saved_judges import pack, unpack
+from countarfactuals.plausibility.seats import Skill
 
 from .tables import Judged, all_states, judged, sums
 
@@ -261,6 +263,23 @@ def test_the_measure_is_the_leaders():
     measure = panel(rows)
     share_below = [(panel.real < value).mean() for value in measure]
     np.testing.assert_allclose(panel.rank(measure), share_below, atol=1e-12)
+
+
+def test_where_the_leader_is_blind_its_word_and_that_of_the_cells_are_averaged():
+    """The skills say that cells are seen by a tenth of all pairs better; a forest that leads is heard the same way."""
+    found, fresh = of_process("network")
+    held = {**found.panel.held, FOREST: found.panel.forest_judge(found.matrix)}
+    judges, rows = replace(found.panel, seats=(MIXTURE, FOREST, CONDITIONALS), held=held), fresh[:50]
+    for leader, own in ((MIXTURE, judges.mixtures), (FOREST, judges.forest_judge)):
+        skills = {leader: Skill(0.5, 0.9, -1.0), CONDITIONALS: Skill(0.7, 0.9, np.nan)}
+        panel = replace(judges, leader=leader, skills=skills)
+        measure = panel(rows)
+        np.testing.assert_array_equal(measure, 0.5 * (own(rows) + judges.conditionals.cell_log_p(rows, 0).sum(axis=1)))
+        np.testing.assert_array_equal(panel.judge(rows, np.ones(judges.forest.forest_.n_leaves))[0], measure)
+        real = 0.5 * (held[leader] + held[CONDITIONALS])
+        np.testing.assert_array_equal(panel.real, np.sort(real[~np.isnan(real)]))
+        assert "given the others" in panel.name
+        assert "given the others" not in replace(panel, skills=judges.skills).name
 
 
 def test_the_summary_tells_who_judges_and_how_well():

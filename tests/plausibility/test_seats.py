@@ -16,6 +16,7 @@ from countarfactuals.plausibility.seats import (
     Mixed,
     Skill,
     _preferred,
+    is_blind,
     leader_of,
     mixed_rows,
     seated,
@@ -72,6 +73,12 @@ def test_sums_of_cells_count_where_the_leader_is_blind_to_near_mixtures():
     skills = {"mixture": Skill(0.60, 0.9, -5.0), "conditionals": Skill(0.62, 0.9, math.nan)}
     assert not sums_count(skills, "mixture", "conditionals")
     assert sums_count({**skills, "conditionals": Skill(0.64, 0.9, math.nan)}, "mixture", "conditionals")
+
+
+def test_a_leader_is_blind_that_misses_a_tenth_of_what_another_judge_sees():
+    skills = {"mixture": Skill(0.60, 0.9, -5.0), "conditionals": Skill(0.69, 0.9, math.nan)}
+    assert not is_blind(skills, "mixture", "conditionals")
+    assert is_blind({**skills, "conditionals": Skill(0.71, 0.9, math.nan)}, "mixture", "conditionals")
 
 
 def test_seats_go_to_the_leader_and_to_all_who_are_about_as_good_as_the_best():

@@ -1,7 +1,8 @@
 """`Plausibility`: the judges of a table, who leads the search, and what is told to a person.
 
 1. Judges are fitted: the forest, a mixture of Gaussians, each column given the others. Who is seated is in `seats`.
-2. The *measure* is the leader's: it leads the search and orders the Pareto set.
+2. The *measure* is the leader's: it leads the search and orders the Pareto set. Where the leader is blind, it is the
+   mean of the leader's and of log p of each cell given the others, in nats.
 3. What is told is the word of all who are seated, and mostly of such as the search has not optimised. Each ranks a row
    among held-out real rows; the least of these ranks counts, and *typicality* is the share of held-out real rows whose
    own least rank is lower. Real rows are therefore typical by 50 % on average, whoever judges. (The mean of the
@@ -27,7 +28,7 @@ from countarfactuals.plausibility.cells import Cells
 from countarfactuals.plausibility.conditionals import Conditionals
 from countarfactuals.plausibility.forest_judge import ForestJudge, ForestParts
 from countarfactuals.plausibility.mixture import Mixtures
-from countarfactuals.plausibility.seats import Skill, leader_of, mixed_rows, seated, skill, sums_count
+from countarfactuals.plausibility.seats import Skill, is_blind, leader_of, mixed_rows, seated, skill, sums_count
 from countarfactuals.schema import Schema
 
 FOREST, MIXTURE, CONDITIONALS, WORST_CELL = "forest", "mixture", "conditionals", "worst cell"
@@ -83,8 +84,18 @@ class Plausibility:
     # The measure, by the leader
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """The leader's measure of each row, larger is more plausible."""
-        return self.forest_judge(rows) if self.leader == FOREST else self._mixtures(rows)
+        """The measure of each row, larger is more plausible."""
+        led = self.forest_judge(rows) if self.leader == FOREST else self._mixtures(rows)
+        return 0.5 * (led + self._cell_sums(rows)) if self.cells_lead else led
+
+    @property
+    def cells_lead(self) -> bool:
+        """Whether the measure is the mean of the leader's and the cells' sum."""
+        return CONDITIONALS in self.seats and is_blind(self.skills, self.leader, CONDITIONALS)
+
+    def _cell_sums(self, rows: np.ndarray) -> np.ndarray:
+        """By one part alone: that is a third of the time, and the others stay such as the search has not optimised."""
+        return np.asarray(self._conditionals.cell_log_p(rows, 0).sum(axis=1))
 
     def log_density(self, rows: np.ndarray) -> np.ndarray:
         """The forest's log density of each row."""
@@ -92,7 +103,7 @@ class Plausibility:
 
     def judge(self, rows: np.ndarray, leaf_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The leader's measure of each row, and its probability of what has the given probability in each leaf."""
-        if self.leader == FOREST:
+        if self.leader == FOREST and not self.cells_lead:
             return self.forest_judge.judge(rows, leaf_shares)
         return self(rows), self.forest_judge.votes(rows, leaf_shares)
 
@@ -102,8 +113,10 @@ class Plausibility:
 
     @cached_property
     def real(self) -> np.ndarray:
-        """The leader's measure of held-out real rows, ascending."""
+        """The measure of held-out real rows, ascending."""
         held = self.held[self.leader]
+        if self.cells_lead:
+            held = 0.5 * (held + self.held[CONDITIONALS])
         return np.sort(held[~np.isnan(held)])
 
     def rank(self, measure: np.ndarray) -> np.ndarray:
@@ -123,7 +136,8 @@ class Plausibility:
     @property
     def name(self) -> str:
         """What the measure is called."""
-        return self.forest_judge.name if self.leader == FOREST else "log density of a Gaussian mixture"
+        led = self.forest_judge.name if self.leader == FOREST else "log density of a Gaussian mixture"
+        return f"mean of {led} and of log p of each cell given the others" if self.cells_lead else led
 
     # Claims, by all who are seated
 

@@ -11,7 +11,9 @@ Judges of different kinds err in different places, and a search finds every erro
    Likelihood alone would mislead: a density may fit real rows well and see nothing wrong with mixed ones.
 3. A judge that is no density counts dependence twice and marginals too little. Its cells are heard where it has a seat,
    their sum only where it tells *near* mixed rows clearly better than the leader: there the leader is blind.
-4. `Skill` keeps the figures: how often a judge prefers the real one of a real and a mixed row. Far: the second row is
+4. Where it tells near mixed rows better by a tenth of all pairs, densities see nothing of what is nearly determined by
+   many others, and which of them leads is chance. There it leads together with the density, which knows where rows are.
+5. `Skill` keeps the figures: how often a judge prefers the real one of a real and a mixed row. Far: the second row is
    any row. Near: it is one of the neighbours of the first, which is hard to tell for anyone.
 """
 
@@ -30,6 +32,7 @@ _NEAR = 50
 _AS_GOOD = 0.02  # share of pairs by which a judge may fall short of the best
 _LEVEL = 0.05  # nats by which densities are level
 _CLEARLY = 0.03  # share of pairs by which one must be ahead
+_BLIND = 0.1  # share of pairs by which a leader may be behind and still lead alone
 
 
 class Skill(NamedTuple):
@@ -104,3 +107,8 @@ def seated(skills: Mapping[str, Skill], leader: str) -> tuple[str, ...]:
 def sums_count(skills: Mapping[str, Skill], leader: str, judge: str) -> bool:
     """Whether the sum of a judge's cells is a word of its own."""
     return skills[judge].near >= skills[leader].near + _CLEARLY
+
+
+def is_blind(skills: Mapping[str, Skill], leader: str, judge: str) -> bool:
+    """Whether a judge sees so much more of near mixed rows than the leader that the search must hear it."""
+    return skills[judge].near >= skills[leader].near + _BLIND
