@@ -265,21 +265,46 @@ def test_the_measure_is_the_leaders():
     np.testing.assert_allclose(panel.rank(measure), share_below, atol=1e-12)
 
 
-def test_where_the_leader_is_blind_its_word_and_that_of_the_cells_are_averaged():
-    """The skills say that cells are seen by a tenth of all pairs better; a forest that leads is heard the same way."""
+LEVEL, BEHIND = Skill(0.5, 0.9, -1.0), Skill(0.5, 0.9, -2.0)
+SEEING = Skill(0.7, 0.9, np.nan)
+
+
+@pytest.mark.parametrize(
+    ("leader", "skills", "told"),
+    [
+        (MIXTURE, {MIXTURE: LEVEL, FOREST: BEHIND, CONDITIONALS: SEEING}, "and of log p of each cell given the others"),
+        (FOREST, {FOREST: LEVEL, MIXTURE: BEHIND, CONDITIONALS: SEEING}, "and of log p of each cell given the others"),
+        (
+            MIXTURE,
+            {MIXTURE: LEVEL, FOREST: LEVEL, CONDITIONALS: BEHIND},
+            "mean of log density of a Gaussian mixture and",
+        ),
+        (MIXTURE, {MIXTURE: LEVEL, FOREST: LEVEL, CONDITIONALS: SEEING}, "and of log p of each cell given the others"),
+    ],
+    ids=["mixture and cells", "forest and cells", "both densities", "all"],
+)
+def test_the_measure_is_the_mean_of_those_who_lead(leader, skills, told):
     found, fresh = of_process("network")
     held = {**found.panel.held, FOREST: found.panel.forest_judge(found.matrix)}
-    judges, rows = replace(found.panel, seats=(MIXTURE, FOREST, CONDITIONALS), held=held), fresh[:50]
-    for leader, own in ((MIXTURE, judges.mixtures), (FOREST, judges.forest_judge)):
-        skills = {leader: Skill(0.5, 0.9, -1.0), CONDITIONALS: Skill(0.7, 0.9, np.nan)}
-        panel = replace(judges, leader=leader, skills=skills)
-        measure = panel(rows)
-        np.testing.assert_array_equal(measure, 0.5 * (own(rows) + judges.conditionals.cell_log_p(rows, 0).sum(axis=1)))
-        np.testing.assert_array_equal(panel.judge(rows, np.ones(judges.forest.forest_.n_leaves))[0], measure)
-        real = 0.5 * (held[leader] + held[CONDITIONALS])
-        np.testing.assert_array_equal(panel.real, np.sort(real[~np.isnan(real)]))
-        assert "given the others" in panel.name
-        assert "given the others" not in replace(panel, skills=judges.skills).name
+    seats = (leader, *(seat for seat in skills if seat != leader))
+    panel, rows = replace(found.panel, seats=seats, held=held, leader=leader, skills=skills), fresh[:50]
+    said = {
+        MIXTURE: panel.mixtures(rows),
+        FOREST: panel.forest_judge(rows),
+        CONDITIONALS: panel.conditionals.cell_log_p(rows, 0).sum(axis=1),
+    }
+
+    def mean(words):
+        densities = [words[seat] for seat in seats if skills[seat] == LEVEL]
+        one = sum(densities) / len(densities)
+        return 0.5 * (one + words[CONDITIONALS]) if skills[CONDITIONALS] == SEEING else one
+
+    measure = panel(rows)
+    np.testing.assert_array_equal(measure, mean(said))
+    np.testing.assert_array_equal(panel.judge(rows, np.ones(panel.forest.forest_.n_leaves))[0], measure)
+    real = mean(held)
+    np.testing.assert_array_equal(panel.real, np.sort(real[~np.isnan(real)]))
+    assert told in panel.name
 
 
 def test_the_summary_tells_who_judges_and_how_well():

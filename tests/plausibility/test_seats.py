@@ -16,8 +16,8 @@ from countarfactuals.plausibility.seats import (
     Mixed,
     Skill,
     _preferred,
-    is_blind,
     leader_of,
+    leaders_of,
     mixed_rows,
     seated,
     skill,
@@ -75,10 +75,22 @@ def test_sums_of_cells_count_where_the_leader_is_blind_to_near_mixtures():
     assert sums_count({**skills, "conditionals": Skill(0.64, 0.9, math.nan)}, "mixture", "conditionals")
 
 
-def test_a_leader_is_blind_that_misses_a_tenth_of_what_another_judge_sees():
+def test_cells_lead_too_where_the_leader_misses_a_tenth_of_what_they_see():
     skills = {"mixture": Skill(0.60, 0.9, -5.0), "conditionals": Skill(0.69, 0.9, math.nan)}
-    assert not is_blind(skills, "mixture", "conditionals")
-    assert is_blind({**skills, "conditionals": Skill(0.71, 0.9, math.nan)}, "mixture", "conditionals")
+    seats = ("mixture", "conditionals")
+    assert leaders_of(skills, seats) == ("mixture",)
+    skills["conditionals"] = Skill(0.71, 0.9, math.nan)
+    assert leaders_of(skills, seats) == seats
+    assert leaders_of(skills, ("mixture",)) == ("mixture",)
+
+
+def test_level_densities_with_a_seat_lead_together():
+    skills = {"mixture": Skill(0.9, 0.9, -5.0), "forest": Skill(0.9, 0.9, -5.04)}
+    skills["conditionals"] = Skill(0.9, 0.9, math.nan)
+    assert leaders_of(skills, ("mixture", "forest", "conditionals")) == ("mixture", "forest")
+    assert leaders_of(skills, ("mixture", "conditionals")) == ("mixture",)
+    skills["forest"] = Skill(0.9, 0.9, -5.06)
+    assert leaders_of(skills, ("mixture", "forest")) == ("mixture",)
 
 
 def test_seats_go_to_the_leader_and_to_all_who_are_about_as_good_as_the_best():

@@ -1,8 +1,7 @@
 """`Plausibility`: the judges of a table, who leads the search, and what is told to a person.
 
 1. Judges are fitted: the forest, a mixture of Gaussians, each column given the others. Who is seated is in `seats`.
-2. The *measure* is the leader's: it leads the search and orders the Pareto set. Where the leader is blind, it is the
-   mean of the leader's and of log p of each cell given the others, in nats.
+2. The *measure* leads the search and orders the Pareto set: the mean, in nats, of what those say who lead (`leaders`).
 3. What is told is the word of all who are seated, and mostly of such as the search has not optimised. Each ranks a row
    among held-out real rows; the least of these ranks counts, and *typicality* is the share of held-out real rows whose
    own least rank is lower. Real rows are therefore typical by 50 % on average, whoever judges. (The mean of the
@@ -28,7 +27,7 @@ from countarfactuals.plausibility.cells import Cells
 from countarfactuals.plausibility.conditionals import Conditionals
 from countarfactuals.plausibility.forest_judge import ForestJudge, ForestParts
 from countarfactuals.plausibility.mixture import Mixtures
-from countarfactuals.plausibility.seats import Skill, is_blind, leader_of, mixed_rows, seated, skill, sums_count
+from countarfactuals.plausibility.seats import Skill, leader_of, leaders_of, mixed_rows, seated, skill, sums_count
 from countarfactuals.schema import Schema
 
 FOREST, MIXTURE, CONDITIONALS, WORST_CELL = "forest", "mixture", "conditionals", "worst cell"
@@ -60,7 +59,7 @@ class Plausibility:
     forest_judge : the forest.
     forest_parts : how it judges rows that it has not seen; None where it has no seat, or rows are too few.
     mixtures, conditionals : the other judges, None where they were not asked or have no seat.
-    leader : who leads the search, "forest" or "mixture".
+    leader : who leads the search, alone or with others, "forest" or "mixture".
     seats : whose word counts for claims, the leader first.
     held : by voice, what held-out real rows got; NaN for rows that were not judged. One number per row of `matrix`.
     held_cells : of `held`'s rows, log p of each cell given the others; (0, p) without such a judge.
@@ -85,27 +84,36 @@ class Plausibility:
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """The measure of each row, larger is more plausible."""
-        led = self.forest_judge(rows) if self.leader == FOREST else self._mixtures(rows)
-        return 0.5 * (led + self._cell_sums(rows)) if self.cells_lead else led
+        return self._mean_of({leader: self._word(leader, rows) for leader in self.leaders})
 
-    @property
-    def cells_lead(self) -> bool:
-        """Whether the measure is the mean of the leader's and the cells' sum."""
-        return CONDITIONALS in self.seats and is_blind(self.skills, self.leader, CONDITIONALS)
+    @cached_property
+    def leaders(self) -> tuple[str, ...]:
+        """Whose words make the measure."""
+        return leaders_of(self.skills, self.seats) if self.skills else self.seats
 
-    def _cell_sums(self, rows: np.ndarray) -> np.ndarray:
-        """By one part alone: that is a third of the time, and the others stay such as the search has not optimised."""
-        return np.asarray(self._conditionals.cell_log_p(rows, 0).sum(axis=1))
+    def _mean_of(self, words: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The mean of what densities say, and of this and what the cells say."""
+        densities = [word for leader, word in words.items() if leader != CONDITIONALS]
+        mean = densities[0] if len(densities) == 1 else 0.5 * (densities[0] + densities[1])
+        return 0.5 * (mean + words[CONDITIONALS]) if CONDITIONALS in words else mean
+
+    def _word(self, leader: str, rows: np.ndarray) -> np.ndarray:
+        """Of cells by one part alone: a third of the time, and the others stay such as the search has not optimised."""
+        if leader == CONDITIONALS:
+            return np.asarray(self._conditionals.cell_log_p(rows, 0).sum(axis=1))
+        return self.forest_judge(rows) if leader == FOREST else self._mixtures(rows)
 
     def log_density(self, rows: np.ndarray) -> np.ndarray:
         """The forest's log density of each row."""
         return self.forest_judge.log_density(rows)
 
     def judge(self, rows: np.ndarray, leaf_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The leader's measure of each row, and its probability of what has the given probability in each leaf."""
-        if self.leader == FOREST and not self.cells_lead:
-            return self.forest_judge.judge(rows, leaf_shares)
-        return self(rows), self.forest_judge.votes(rows, leaf_shares)
+        """The measure of each row, and its probability of what has the given probability in each leaf."""
+        if FOREST not in self.leaders:
+            return self(rows), self.forest_judge.votes(rows, leaf_shares)
+        own, votes = self.forest_judge.judge(rows, leaf_shares)
+        words = {leader: own if leader == FOREST else self._word(leader, rows) for leader in self.leaders}
+        return self._mean_of(words), votes
 
     def leaf_shares(self, condition: Any) -> np.ndarray:
         """The probability of one condition in each leaf of the forest."""
@@ -114,9 +122,7 @@ class Plausibility:
     @cached_property
     def real(self) -> np.ndarray:
         """The measure of held-out real rows, ascending."""
-        held = self.held[self.leader]
-        if self.cells_lead:
-            held = 0.5 * (held + self.held[CONDITIONALS])
+        held = self._mean_of({leader: self.held[leader] for leader in self.leaders})
         return np.sort(held[~np.isnan(held)])
 
     def rank(self, measure: np.ndarray) -> np.ndarray:
@@ -136,8 +142,10 @@ class Plausibility:
     @property
     def name(self) -> str:
         """What the measure is called."""
-        led = self.forest_judge.name if self.leader == FOREST else "log density of a Gaussian mixture"
-        return f"mean of {led} and of log p of each cell given the others" if self.cells_lead else led
+        names = {FOREST: self.forest_judge.name, MIXTURE: "log density of a Gaussian mixture"}
+        names[CONDITIONALS] = "log p of each cell given the others"
+        named = [names[leader] for leader in self.leaders]
+        return named[0] if len(named) == 1 else f"mean of {' and of '.join(named)}"
 
     # Claims, by all who are seated
 

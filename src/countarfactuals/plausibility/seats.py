@@ -2,9 +2,8 @@
 
 Judges of different kinds err in different places, and a search finds every error of the one that leads it. So:
 
-1. *The leader* is the density with the largest mean log density of held-out real rows. It leads the search. Where the
-   mixture and the forest are level the mixture leads: on eight generated planes and two networks like that it gave .013
-   more plausible hypervolume in the middle, from −.008 to +.021.
+1. *The leader* is the density with the largest mean log density of held-out real rows. It leads the search, together
+   with another one that has a seat and is level: where their errors differ, their mean has less of each.
 2. *A seat* among those whose word counts for what is told to a person goes to the leader and to every judge that tells
    held-out real rows from rows with mixed cells about as well as the best: the cells of a mixed row come from two real
    rows, at most half of them from the second. That is what a search makes, and it can be measured on any table.
@@ -12,14 +11,14 @@ Judges of different kinds err in different places, and a search finds every erro
 3. A judge that is no density counts dependence twice and marginals too little. Its cells are heard where it has a seat,
    their sum only where it tells *near* mixed rows clearly better than the leader: there the leader is blind.
 4. Where it tells near mixed rows better by a tenth of all pairs, densities see nothing of what is nearly determined by
-   many others, and which of them leads is chance. There it leads together with the density, which knows where rows are.
+   many others, and which of them leads is chance. There it leads together with them, as they know where rows are.
 5. `Skill` keeps the figures: how often a judge prefers the real one of a real and a mixed row. Far: the second row is
    any row. Near: it is one of the neighbours of the first, which is hard to tell for anyone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -109,6 +108,9 @@ def sums_count(skills: Mapping[str, Skill], leader: str, judge: str) -> bool:
     return skills[judge].near >= skills[leader].near + _CLEARLY
 
 
-def is_blind(skills: Mapping[str, Skill], leader: str, judge: str) -> bool:
-    """Whether a judge sees so much more of near mixed rows than the leader that the search must hear it."""
-    return skills[judge].near >= skills[leader].near + _BLIND
+def leaders_of(skills: Mapping[str, Skill], seats: Sequence[str]) -> tuple[str, ...]:
+    """Who of the seated leads the search: the first, with it densities that are level, and cells where it is blind."""
+    first, others = skills[seats[0]], [(seat, skills[seat]) for seat in seats[1:]]
+    level = [seat for seat, other in others if other.log_density >= first.log_density - _LEVEL]
+    seeing = [seat for seat, other in others if np.isnan(other.log_density) and other.near >= first.near + _BLIND]
+    return (seats[0], *level, *seeing)
