@@ -70,8 +70,12 @@ def test_a_process_that_dies_loses_its_rows_only():
         "whatif", deadly, classes=("no", "yes"), density=income.FOREST, random_state=1, max_evaluations=20
     ).fit(income.X)
     with pytest.warns(UserWarning, match="ended unexpectedly"):
-        batch = explainer.explain_many(
-            pd.concat([income.X.nlargest(1, "inc")] * 3 + [income.X.head(5)]), "no", n_jobs=2, progress=False
+        batch = explainer.explain_many(  # together, this process would ask about all rows themselves
+            pd.concat([income.X.nlargest(1, "inc")] * 3 + [income.X.head(5)]),
+            "no",
+            n_jobs=2,
+            progress=False,
+            together=False,
         )
     assert len(batch) + len(batch.unfinished) == 8
     assert batch.unfinished

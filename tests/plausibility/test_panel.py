@@ -272,14 +272,14 @@ SEEING = Skill(0.7, 0.9, np.nan)
 @pytest.mark.parametrize(
     ("leader", "skills", "told"),
     [
-        (MIXTURE, {MIXTURE: LEVEL, FOREST: BEHIND, CONDITIONALS: SEEING}, "and of log p of each cell given the others"),
-        (FOREST, {FOREST: LEVEL, MIXTURE: BEHIND, CONDITIONALS: SEEING}, "and of log p of each cell given the others"),
+        (MIXTURE, {MIXTURE: LEVEL, FOREST: BEHIND, CONDITIONALS: SEEING}, "of mixture and conditionals"),
+        (FOREST, {FOREST: LEVEL, MIXTURE: BEHIND, CONDITIONALS: SEEING}, "of forest and conditionals"),
         (
             MIXTURE,
             {MIXTURE: LEVEL, FOREST: LEVEL, CONDITIONALS: BEHIND},
-            "mean of log density of a Gaussian mixture and",
+            "of mixture and forest",
         ),
-        (MIXTURE, {MIXTURE: LEVEL, FOREST: LEVEL, CONDITIONALS: SEEING}, "and of log p of each cell given the others"),
+        (MIXTURE, {MIXTURE: LEVEL, FOREST: LEVEL, CONDITIONALS: SEEING}, "of mixture and forest and conditionals"),
     ],
     ids=["mixture and cells", "forest and cells", "both densities", "all"],
 )

@@ -74,7 +74,7 @@ def test_a_result_without_rows_says_why(picture, case):
     ax = OF_A_RESULT[picture](EMPTY[case]())
     check_legible(ax)
     said = " ".join(" ".join(shown(ax)).split())
-    expected = {"none": "900 candidates", "already": "'$good$'", "error": "on $x$.", "filtered": "passes the filter"}
+    expected = {"none": "900 attempts", "already": "'$good$'", "error": "on $x$.", "filtered": "passes the filter"}
     assert expected[case] in said
 
 

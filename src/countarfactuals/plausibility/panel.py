@@ -142,10 +142,9 @@ class Plausibility:
     @property
     def name(self) -> str:
         """What the measure is called."""
-        names = {FOREST: self.forest_judge.name, MIXTURE: "log density of a Gaussian mixture"}
-        names[CONDITIONALS] = "log p of each cell given the others"
-        named = [names[leader] for leader in self.leaders]
-        return named[0] if len(named) == 1 else f"mean of {' and of '.join(named)}"
+        if len(self.leaders) > 1:
+            return f"mean log density of {' and '.join(self.leaders)}"
+        return self.forest_judge.name if self.leader == FOREST else "log density of a Gaussian mixture"
 
     # Claims, by all who are seated
 
