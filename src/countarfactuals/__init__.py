@@ -8,6 +8,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from countarfactuals._garbage import uncollected
+
 if TYPE_CHECKING:
     from countarfactuals.arf import MISSING, AdversarialRandomForest
     from countarfactuals.constraints import Constraints, suggest_constraints
@@ -59,11 +61,12 @@ _MODULES = ("arf", "constraints", "counterfactuals", "exceptions", "explainers",
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return globals().setdefault(name, version("countarfactuals"))
-    if name in _MODULES:
-        return import_module(f"countarfactuals.{name}")
-    if name not in __all__:
+    if name not in _MODULES and name not in __all__:
         raise AttributeError(f"module 'countarfactuals' has no attribute {name!r}")
-    found = getattr(import_module(f"countarfactuals.{_PACKAGES.get(name, 'explainers')}"), name)
+    with uncollected():
+        if name in _MODULES:
+            return import_module(f"countarfactuals.{name}")
+        found = getattr(import_module(f"countarfactuals.{_PACKAGES.get(name, 'explainers')}"), name)
     return globals().setdefault(name, found)
 
 

@@ -13,14 +13,13 @@ sixth of the time of a first use.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
+
+from countarfactuals._garbage import uncollected
 
 _ENVIRONMENT = "_ZN08NumbaEnv"
 
@@ -67,25 +66,6 @@ class _Flags(Flags):
         return self._known.setdefault(repr(seen.values()), seen)
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Meanwhile garbage is not collected, which would take a seventh of the time.
-
-    Afterwards what it is made of counts as old: as young, all of it would be looked through at once.
-    """
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        if gc.get_freeze_count() == 0:
-            gc.freeze()
-            gc.unfreeze()
-        gc.enable()
-
-
 class KernelCompiler(Compiler):
     """numba's compiler; what numba brings to the kernel is linked."""
 
@@ -98,7 +78,7 @@ class KernelCompiler(Compiler):
         self.state.library.enable_object_caching()
         before, codegen._library_class = codegen._library_class, Linked
         try:
-            with _uncollected():
+            with uncollected():
                 return super()._compile_core()
         finally:
             codegen._library_class = before

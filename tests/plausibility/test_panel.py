@@ -270,20 +270,20 @@ SEEING = Skill(0.7, 0.9, np.nan)
 
 
 @pytest.mark.parametrize(
-    ("leader", "skills", "told"),
+    ("leader", "skills", "leaders"),
     [
-        (MIXTURE, {MIXTURE: LEVEL, FOREST: BEHIND, CONDITIONALS: SEEING}, "of mixture and conditionals"),
-        (FOREST, {FOREST: LEVEL, MIXTURE: BEHIND, CONDITIONALS: SEEING}, "of forest and conditionals"),
+        (MIXTURE, {MIXTURE: LEVEL, FOREST: BEHIND, CONDITIONALS: SEEING}, (MIXTURE, CONDITIONALS)),
+        (FOREST, {FOREST: LEVEL, MIXTURE: BEHIND, CONDITIONALS: SEEING}, (FOREST, CONDITIONALS)),
         (
             MIXTURE,
             {MIXTURE: LEVEL, FOREST: LEVEL, CONDITIONALS: BEHIND},
-            "of mixture and forest",
+            (MIXTURE, FOREST),
         ),
-        (MIXTURE, {MIXTURE: LEVEL, FOREST: LEVEL, CONDITIONALS: SEEING}, "of mixture and forest and conditionals"),
+        (MIXTURE, {MIXTURE: LEVEL, FOREST: LEVEL, CONDITIONALS: SEEING}, (MIXTURE, FOREST, CONDITIONALS)),
     ],
     ids=["mixture and cells", "forest and cells", "both densities", "all"],
 )
-def test_the_measure_is_the_mean_of_those_who_lead(leader, skills, told):
+def test_the_measure_is_the_mean_of_those_who_lead(leader, skills, leaders):
     found, fresh = of_process("network")
     held = {**found.panel.held, FOREST: found.panel.forest_judge(found.matrix)}
     seats = (leader, *(seat for seat in skills if seat != leader))
@@ -304,7 +304,8 @@ def test_the_measure_is_the_mean_of_those_who_lead(leader, skills, told):
     np.testing.assert_array_equal(panel.judge(rows, np.ones(panel.forest.forest_.n_leaves))[0], measure)
     real = mean(held)
     np.testing.assert_array_equal(panel.real, np.sort(real[~np.isnan(real)]))
-    assert told in panel.name
+    assert tuple(panel.summary()["leaders"]) == leaders
+    assert "several judges" in panel.name
 
 
 def test_the_summary_tells_who_judges_and_how_well():

@@ -17,6 +17,7 @@ _MEASURES = (
     "median of the trees' log densities",
     "log density",
     "log density of a Gaussian mixture",
+    "mean log density of several judges",
     "distance to the nearest real row",
 )
 # by the least share of pairs in which the real row is preferred

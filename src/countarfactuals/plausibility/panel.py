@@ -143,7 +143,7 @@ class Plausibility:
     def name(self) -> str:
         """What the measure is called."""
         if len(self.leaders) > 1:
-            return f"mean log density of {' and '.join(self.leaders)}"
+            return "mean log density of several judges"
         return self.forest_judge.name if self.leader == FOREST else "log density of a Gaussian mixture"
 
     # Claims, by all who are seated
@@ -219,6 +219,7 @@ class Plausibility:
         )
         return {
             "leader": self.leader,
+            "leaders": list(self.leaders),
             "seats": list(self.seats),
             "far": None if best is None else round(best.far, 4),
             "near": None if best is None else round(best.near, 4),
