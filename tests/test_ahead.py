@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 from countarfactuals._kernels import FOLDER, WRITING
@@ -63,6 +65,10 @@ def test_a_kernel_compiled_ahead_is_found_by_others_who_write_nothing_there(tmp_
     assert files(ahead) == before
     elsewhere = run(ONE, **{FOLDER: str(tmp_path / "nowhere"), "NUMBA_CACHE_DIR": str(own)})
     assert "ndtri_" in elsewhere.stdout.split()  # the test can fail
+    for path in ahead.rglob("*.nbi"):  # as a version with other modules may have left it
+        path.write_bytes(pickle.dumps(numba.__version__) + b"ccountarfactuals.gone\nKernel\n.")
+    anew = run(ONE, **{FOLDER: str(ahead), "NUMBA_CACHE_DIR": str(tmp_path / "anew")})
+    assert "ndtri_" in anew.stdout.split()
 
 
 def test_a_folder_that_can_not_be_is_refused(tmp_path, capsys):

@@ -88,19 +88,36 @@ def test_a_file_without_a_digest_is_read(forest_file, tmp_path):
     np.testing.assert_array_equal(old.score_samples(rows), new.score_samples(rows))
 
 
-@pytest.mark.parametrize("task", [[], {}, 1, "no such"])
-def test_an_explainer_of_no_known_task_is_refused(tmp_path, task):
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        *(("task", task) for task in ([], {}, 1, "no such")),
+        ("classes", ["no", "yes", "yes"]),
+        ("classes", [None, "yes"]),
+    ],
+)
+def test_an_explainer_of_no_known_task_or_classes_is_refused(tmp_path, parameter, value):
     """Its file names it; as a parameter of the user it would be another error."""
     small.fit("whatif", density=AdversarialRandomForest(n_estimators=2, random_state=1)).save(tmp_path / "whole.npz")
     with np.load(tmp_path / "whole.npz") as archive:
         arrays = {name: archive[name] for name in archive.files if name != "digest"}
     meta = json.loads(bytes(arrays["meta"]))
-    meta["parameters"]["task"] = task
+    meta["parameters"][parameter] = value
     arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
     path = tmp_path / "crafted.npz"
     np.savez(path, **arrays, digest=digest_of(arrays))
-    with pytest.raises(StorageError, match=r"crafted\.npz.*task"):
+    with pytest.raises(StorageError, match=rf"crafted\.npz.*{parameter}"):
         Explainer.load(path, small.model)
+
+
+def test_a_header_that_is_no_python_is_refused(tmp_path):
+    """NumPy takes it apart by Python's own tokenizer, and hands its error on."""
+    path = tmp_path / "garbled.arf"
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1L,".ljust(117) + b"\n"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(8))
+    with pytest.raises(StorageError, match=r"garbled\.arf"):
+        AdversarialRandomForest.load(path)
 
 
 @pytest.mark.parametrize("claim", ["shape", "members", "bomb"])

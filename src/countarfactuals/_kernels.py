@@ -80,7 +80,9 @@ class _Kept:
         self._is_writing = bool(os.environ.get(WRITING))
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        found = self._ahead.load_overload(signature, context)
+        found = None
+        with suppress(ImportError, AttributeError):  # kernels of another version, which speak of other modules
+            found = self._ahead.load_overload(signature, context)
         return found if found is not None or self._is_writing else self._own.load_overload(signature, context)
 
     def save_overload(self, signature: Any, result: Any) -> None:

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ _UNREADABLE = (
     OSError,
     RuntimeError,
     SyntaxError,
+    TokenError,  # numpy reads the headers of arrays as Python
     TypeError,
     ValueError,
     zipfile.BadZipFile,

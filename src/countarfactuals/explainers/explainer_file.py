@@ -102,7 +102,10 @@ def load(cls: Any, path: str | os.PathLike[str], model: Any, callables: Mapping[
     with faults_named(path):
         explainer = _unfitted(cls, meta["parameters"], model, callables)
         learned = _learned(meta, arrays)
-    predictor = _predictor(explainer, learned)
+    try:
+        predictor = _predictor(explainer, learned)
+    except ParameterError as error:  # the classes or the task that are stored can not be
+        raise StorageError(f"{os.fspath(path)!r} garbles a part: {error} Save it again.") from error
     if not _agree(predictor.scores(learned.matrix[:_COMPARED]), learned.scores[:_COMPARED]):
         raise ModelError(
             f"The model gives other scores than the one the explainer in {os.fspath(path)!r} was fitted with. Hand in "
