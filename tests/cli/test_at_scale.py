@@ -100,7 +100,8 @@ def test_parts_that_are_damaged_or_of_others_are_done_again(folder, data, whole,
     out = copy_of(whole, tmp_path)
     shutil.copyfile(out / "part-000000.parquet", out / "part-000003.parquet")
     content = bytearray((out / "part-000005.parquet").read_bytes())
-    content[len(content) // 3] ^= 1
+    for at in range(len(content) // 4, len(content) // 2, 7):  # single bytes may lie where nothing depends on them
+        content[at] ^= 1
     (out / "part-000005.parquet").write_bytes(content)
     (out / "part-000006.parquet").unlink()
     (out / ".part-000006.parquet.4711.unfinished").touch()
