@@ -210,7 +210,8 @@ def _refuse_overlap(constraints: Constraints) -> None:
 def _in_both(some: Iterable[Hashable], others: Iterable[Hashable]) -> list[Hashable]:
     """Names that both have; what is no name, such as a list or `pd.NA`, is refused when the columns are known."""
     try:
-        return [name for name in some if name in {*others}]
+        known = {*others}
+        return [name for name in some if name in known]
     except TypeError:
         return []
 
